@@ -1,0 +1,77 @@
+"""The contract of a format. A new format is one file that meets it, one registry line and one fixture."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from rlx.hub.repo import Repo
+from rlx.model import Alias, Blob, Listing, Page, RunOption, Summary, Task, TaskCard, TaskQuery, Text, Viewer
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    confidence: float
+    """0 to 1. The surest claim opens the repository; below 1 a closer look may still hand over to the next."""
+    evidence: Text
+    """One sentence: what was seen."""
+
+
+class HandOver(Exception):
+    """Raised by `Format.open` when a closer look shows that the claim was wrong; the next claim opens it."""
+
+
+class Environment(Protocol):
+    """An opened environment at one revision. Everything it returns has passed `rlx.answers`.
+
+    Unknown refs and paths raise `NotFound`; withheld files raise `Forbidden` naming the reason; trouble on the Hub
+    raises `Upstream`.
+    """
+
+    @property
+    def format(self) -> str: ...
+
+    async def summary(self, subset: str | None = None) -> Summary: ...
+
+    async def tasks(self, query: TaskQuery) -> Page[TaskCard]: ...
+
+    async def canonical(self, ref: str) -> str:
+        """The ref as this environment spells it: a former or shortened spelling gives the one to redirect to."""
+        ...
+
+    async def task(self, ref: str) -> Task: ...
+
+    async def files(self, ref: str | None, path: str = "") -> Listing | Blob:
+        """A folder or a file of a task, or of the whole repository when `ref` is None."""
+        ...
+
+    async def run_options(self, ref: str) -> tuple[RunOption, ...]: ...
+
+    async def aliases(self, ref: str) -> tuple[Alias, ...]: ...
+
+    async def random(self) -> str | None:
+        """The ref of some task; None when there is none."""
+        ...
+
+    async def materialize(self, ref: str, into: Path) -> Path:
+        """Write the task as a Harbor folder under `into`. Never served to a reader. Raises `BadInput` where it cannot."""
+        ...
+
+
+class Format(Protocol):
+    @property
+    def name(self) -> str:
+        """Lower-case word, unique over the registry."""
+        ...
+
+    async def claim(self, repo: Repo) -> Claim | None: ...
+
+    async def open(self, repo: Repo, viewer: Viewer) -> Environment: ...
+
+
+class Aliaser(Protocol):
+    """Relates tasks of different environments. Registered beside formats, from here or from outside."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def aliases(self, repo: Repo, ref: str) -> tuple[Alias, ...]: ...

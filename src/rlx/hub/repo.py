@@ -1,0 +1,1 @@
+"""One repository at one revision, read with one viewer's token."""

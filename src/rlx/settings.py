@@ -1,0 +1,60 @@
+"""Settings of a process: one typed class, read from the environment with the prefix `RLX_`."""
+
+import os
+from pathlib import Path
+
+from pydantic import AliasChoices, Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+DEFAULT_HUB = "https://huggingface.co"
+
+
+def _data_home() -> Path:
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "rl-explorer"
+
+
+def _cache_home() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rl-explorer"
+
+
+class Settings(BaseSettings):
+    """Every field is an environment variable `RLX_<NAME>`; the CLI's flags override them."""
+
+    model_config = SettingsConfigDict(env_prefix="RLX_", frozen=True, extra="ignore", populate_by_name=True)
+
+    hub: str = Field(default_factory=lambda: os.environ.get("HF_ENDPOINT") or DEFAULT_HUB)
+    """A Hub URL, or a folder laid out as a local hub."""
+    viewer_url: str = "https://datasets-server.huggingface.co"
+    """Base of the dataset viewer. A local hub serves its own."""
+    store: Path = Field(default_factory=_data_home, validation_alias=AliasChoices("RLX_STORE", "STORAGE_DIR", "store"))
+    """Where indexes, packs, rollouts and settings are kept: a directory or a bucket mount."""
+    cache_dir: Path = Field(default_factory=_cache_home)
+    """Local disk for databases and files that can be fetched again."""
+    public_url: str | None = None
+    """Address people reach the app at, when it stands behind a proxy. Its host is trusted."""
+    allowed_hosts: tuple[str, ...] = ()
+    """More Host names to answer to, beside loopback and the public URL."""
+    frame_ancestors: tuple[str, ...] = ()
+    """Origins that may show the app in a frame, such as https://huggingface.co. None by default."""
+    trust_local: bool = True
+    """Let direct loopback visitors use this machine's own Hub token."""
+    session_secret: str | None = Field(
+        default=None, repr=False, validation_alias=AliasChoices("RLX_SESSION_SECRET", "SESSION_SECRET", "session_secret")
+    )
+    """Key of the session cookie. Without one a random key is made, and sessions end with the process."""
+    hub_connections: int = 48
+    """Parallel requests to the Hub."""
+    hub_timeout: float = 20.0
+    """Seconds to wait for the Hub's next bytes."""
+    listing_ttl: float = 900.0
+    """Seconds a listing of the Hub is used before it is fetched again."""
+    info_ttl: float = 60.0
+    """Seconds the revision and visibility of a public repository are trusted. Private ones are checked every time."""
+    max_listing_files: int = 400_000
+    """Entries of one repository that are listed before it counts as too big."""
+    max_body: int = 1_048_576
+    """Bytes of a request body."""
+    index_jobs: int = 3
+    """Environments indexed at once."""
+    pack_budget: int = 512 * 1024 * 1024
+    """Bytes of task texts kept for one environment; past it only the core files are."""
