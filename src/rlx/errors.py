@@ -57,6 +57,10 @@ class Upstream(UserError):
         self.retry_after = retry_after
 
 
+class NotReady(UserError):
+    """An environment is being read for the first time; ask again, or follow its progress."""
+
+
 class RolloutError(RlxError):
     """A rollout stage failed."""
 
@@ -102,6 +106,7 @@ _OUTCOMES: dict[type[RlxError], Outcome] = {
     BadInput: Outcome("bad_input", 400, 2),
     TooMany: Outcome("too_many", 429, 3),
     Upstream: Outcome("upstream", 503, 3),
+    NotReady: Outcome("indexing", 202, 3),
     RlxError: Outcome("failed", 500, 1),
 }
 

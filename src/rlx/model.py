@@ -6,6 +6,7 @@ Repository content is typed `Shown` (it passed `rlx.answers`); words of ours are
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal, NamedTuple
 
 from rlx.answers.shown import Shown, ShownJson
@@ -14,7 +15,6 @@ from rlx.texts import Say
 
 type Text = Say | Shown
 type Tone = Literal["info", "ok", "warn", "bad"]
-
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,6 @@ class Viewer:
 
 
 ANONYMOUS = Viewer()
-
 
 
 @dataclass(frozen=True, slots=True)
@@ -462,7 +461,6 @@ class Page[T]:
     note: Text | None = None
 
 
-
 @dataclass(frozen=True, slots=True)
 class FileEntry:
     path: str
@@ -498,3 +496,71 @@ class Blob:
     withheld: tuple[Withheld, ...] = ()
     truncated: bool = False
     """Only the head is here; `size` is the whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnvCard:
+    """An environment in a list."""
+
+    key: EnvKey
+    title: Shown
+    brief: Shown
+    kind: str
+    """One of `KINDS`."""
+    framework: str
+    format: str | None
+    """The format that read it; None while only its tags are known."""
+    tasks: int | None
+    why: Text | None
+    """Why there is no task count."""
+    revision: str | None
+    tags: tuple[Shown, ...]
+    graded: tuple[Shown, ...]
+    """Facet values: how its tasks are graded, and what they run in."""
+    runs: tuple[Shown, ...]
+    modified: datetime | None
+    downloads: int | None
+    likes: int | None
+    trending: float | None
+    state: Literal["ready", "indexing", "listed", "failed"]
+
+
+KINDS = (
+    "openenv",
+    "servers",
+    "harbor",
+    "verifiers",
+    "nemo-gym",
+    "openenv-data",
+    "verl",
+    "skyrl",
+    "mimo",
+    "rows",
+)
+"""Kinds of environment, in the order they are offered: two of servers, then of datasets. `rows` is every other dataset."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnvQuery:
+    text: str = ""
+    """Words; each must occur in the id, heading, brief or tags."""
+    kind: str | None = None
+    sort: Literal["trending", "updated", "tasks", "name", "downloads", "likes"] = "trending"
+    offset: int = 0
+    limit: int = 40
+
+
+@dataclass(frozen=True, slots=True)
+class EnvPage:
+    items: tuple[EnvCard, ...]
+    total: int
+    kinds: tuple[tuple[str, int], ...]
+    """Every kind that occurs among what the words leave, with its count."""
+    environments: int
+    """All that are known, whatever the query."""
+    tasks: int
+    """Tasks of all that are indexed."""
+    offset: int
+    limit: int
+    building: bool = False
+    """Some environments are still being read; counts will grow."""

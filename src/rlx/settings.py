@@ -39,7 +39,9 @@ class Settings(BaseSettings):
     trust_local: bool = True
     """Let direct loopback visitors use this machine's own Hub token."""
     session_secret: str | None = Field(
-        default=None, repr=False, validation_alias=AliasChoices("RLX_SESSION_SECRET", "SESSION_SECRET", "session_secret")
+        default=None,
+        repr=False,
+        validation_alias=AliasChoices("RLX_SESSION_SECRET", "SESSION_SECRET", "session_secret"),
     )
     """Key of the session cookie. Without one a random key is made, and sessions end with the process."""
     hub_connections: int = 48

@@ -1,1 +1,82 @@
-"""One repository at one revision, read with one viewer's token."""
+"""One repository at one revision, read with one viewer's token: what formats are given."""
+
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass, field
+
+import anyio
+
+from rlx.errors import NotFound, UserError
+from rlx.hub.client import HubClient, Token
+from rlx.hub.info import RepoInfo, TreeEntry
+from rlx.ids import EnvKey
+
+MAX_TEXT = 8 * 1024 * 1024
+"""Bytes of a file that is read whole for a reader or an index."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """One file of `read_many`: its bytes, or why there are none."""
+
+    path: str
+    data: bytes | None
+    error: UserError | None = None
+
+
+@dataclass(slots=True)
+class Repo:
+    """A pinned repository. The tree is listed once and kept."""
+
+    client: HubClient
+    info: RepoInfo
+    token: Token
+    max_files: int = 400_000
+    _tree: dict[str, TreeEntry] | None = field(default=None, repr=False)
+    _lock: anyio.Lock = field(default_factory=anyio.Lock, repr=False)
+
+    @property
+    def key(self) -> EnvKey:
+        return self.info.key
+
+    @property
+    def sha(self) -> str:
+        assert self.info.sha is not None  # HubClient.info sets it
+        return self.info.sha
+
+    async def tree(self) -> dict[str, TreeEntry]:
+        """Files by path, sorted. Raises `TooLarge` past `max_files`."""
+        async with self._lock:
+            if self._tree is None:
+                listing = self.client.tree(self.key, self.sha, token=self.token, limit=self.max_files)
+                self._tree = {entry.path: entry for entry in sorted([e async for e in listing], key=lambda e: e.path)}
+        return self._tree
+
+    async def read(self, path: str, *, limit: int = MAX_TEXT) -> bytes:
+        """A file the tree lists. Raises `NotFound` for any other path, `TooLarge`, `Upstream`."""
+        entry = (await self.tree()).get(path)
+        if entry is None:
+            raise NotFound(f"No file {path[:200]!r} in {self.key}.")
+        return await self.client.read(self.key, self.sha, path, token=self.token, limit=limit, expected=entry.size)
+
+    async def read_many(self, paths: Iterable[str], *, limit: int = MAX_TEXT) -> AsyncIterator[Fetched]:
+        """Files as they arrive, in any order, as many at a time as the client has connections."""
+        await self.tree()
+        waiting = iter(list(paths))
+        send, receive = anyio.create_memory_object_stream[Fetched](self.client.connections)
+
+        async def fetch() -> None:
+            async with send.clone() as out:
+                for path in waiting:
+                    try:
+                        fetched = Fetched(path, await self.read(path, limit=limit))
+                    except UserError as error:
+                        fetched = Fetched(path, None, error)
+                    await out.send(fetched)
+
+        async with anyio.create_task_group() as group:
+            async with send:
+                for _ in range(self.client.connections):
+                    group.start_soon(fetch)
+            async with receive:
+                async for fetched in receive:
+                    yield fetched

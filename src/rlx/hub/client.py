@@ -1,0 +1,331 @@
+"""The Hugging Face Hub over its HTTP API: lists, info, trees, bytes. Raw JSON, because building the SDK's objects costs
+more than the request. Every call takes the viewer's token or False explicitly; the machine's token is never implied.
+
+Raises `NotFound` (missing, or private to somebody else: the Hub does not tell which), `Forbidden` (gated, refused token)
+and `Upstream` (down, slow, rate limited, lying). GETs are tried three times on network errors, 408 and 5xx; a 429 is
+not waited for, it is told with `retry_after`.
+"""
+
+import json
+import random
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import Literal
+from urllib.parse import quote, urljoin, urlsplit
+
+import anyio
+import httpx2
+
+from rlx import __version__
+from rlx.errors import Forbidden, NotFound, TooLarge, Upstream, UserError
+from rlx.hub.budget import BudgetMeter, retry_after
+from rlx.hub.info import RepoInfo, TreeEntry, read_entry, read_info
+from rlx.ids import EnvKey, Kind
+from rlx.telemetry import span
+
+type Token = str | Literal[False]
+
+ATTEMPTS = 3
+MAX_JSON = 64 * 1024 * 1024
+"""Bytes of one JSON answer."""
+PATHS_A_CALL = 500
+_RETRIED = frozenset({408, 500, 502, 503, 504})
+_DATASET_FIELDS = (
+    "author cardData createdAt description downloads gated lastModified likes private sha tags trendingScore".split()
+)
+_SPACE_FIELDS = (
+    "author cardData createdAt lastModified likes private runtime sdk sha subdomain tags trendingScore".split()
+)
+
+
+class HubClient:
+    """One client for one Hub, shared by every viewer. `transport` replaces the network (a hub in this process)."""
+
+    def __init__(
+        self,
+        endpoint: str,
+        *,
+        transport: httpx2.AsyncBaseTransport | None = None,
+        connections: int = 48,
+        timeout: float = 20.0,
+        clock: Callable[[], float] = time.monotonic,
+        pause: float = 0.3,
+    ) -> None:
+        self.endpoint = endpoint.rstrip("/")
+        self.connections = connections
+        self.budget = BudgetMeter(clock)
+        self._pause = pause
+        self._http = httpx2.AsyncClient(
+            transport=transport,
+            timeout=httpx2.Timeout(timeout, connect=5.0, pool=None),
+            limits=httpx2.Limits(max_connections=connections, max_keepalive_connections=connections),
+            headers={"user-agent": f"rl-explorer/{__version__}"},
+        )
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+    async def repos(
+        self,
+        kind: Kind,
+        *,
+        token: Token,
+        filters: Sequence[str] = (),
+        search: str | None = None,
+        author: str | None = None,
+        limit: int | None = None,
+    ) -> list[RepoInfo]:
+        """Repositories by trending score. Elements the Hub garbles are left out."""
+        fields = _SPACE_FIELDS if kind == "space" else _DATASET_FIELDS
+        params = [("sort", "trendingScore"), ("limit", str(min(limit or 1000, 1000)))]
+        params += [("expand", name) for name in fields] + [("filter", value) for value in filters]
+        params += [(name, value) for name, value in (("search", search), ("author", author)) if value]
+        url = f"{self.endpoint}/api/{kind}s?{httpx2.QueryParams(params)}"
+        found: list[RepoInfo] = []
+        async for item in self._pages(url, token=token, what=f"the list of {kind}s"):
+            try:
+                found.append(read_info(kind, item))
+            except Upstream:
+                continue
+            if limit and len(found) >= limit:
+                break
+        return found
+
+    async def info(self, key: EnvKey, *, token: Token, revision: str | None = None) -> RepoInfo:
+        """One repository, its sha always set."""
+        fields = _SPACE_FIELDS if key.kind == "space" else _DATASET_FIELDS
+        at = f"/revision/{quote(revision, safe='')}" if revision else ""
+        url = f"{self._api(key)}{at}?{httpx2.QueryParams([('expand', name) for name in fields])}"
+        info = read_info(key.kind, await self._json("GET", url, token=token, what=str(key)))
+        if info.sha is None:
+            raise Upstream(f"The Hub gave no revision for {key}.", hint="Try again in a minute.")
+        return info
+
+    async def may_read(self, key: EnvKey, *, token: Token) -> None:
+        """Return when `token` may read `key`; raises what a read would."""
+        await self._json("GET", f"{self._api(key)}/auth-check", token=token, what=str(key))
+
+    async def whoami(self, token: str) -> str:
+        """The name of the token's owner. Raises `Forbidden` for a token the Hub does not know."""
+        raw = await self._json("GET", f"{self.endpoint}/api/whoami-v2", token=token, what="the token's owner")
+        name = raw.get("name") if isinstance(raw, Mapping) else None
+        if not isinstance(name, str) or not name:
+            raise Upstream("The Hub did not say whose token it is.")
+        return name[:100]
+
+    async def refs(self, key: EnvKey, *, token: Token) -> dict[str, str]:
+        """Branches and tags by name, each with its commit."""
+        raw = await self._json("GET", f"{self._api(key)}/refs", token=token, what=f"the branches of {key}")
+        groups = [raw.get(name) for name in ("branches", "tags")] if isinstance(raw, Mapping) else []
+        return {
+            ref["name"]: ref["targetCommit"]
+            for group in groups
+            if isinstance(group, list)
+            for ref in group
+            if isinstance(ref, Mapping)
+            and isinstance(ref.get("name"), str)
+            and isinstance(ref.get("targetCommit"), str)
+        }
+
+    async def tree(self, key: EnvKey, sha: str, *, token: Token, limit: int) -> AsyncIterator[TreeEntry]:
+        """Every file at `sha`, in the Hub's order. Raises `TooLarge` past `limit` files."""
+        url = f"{self._api(key)}/tree/{sha}?recursive=true&expand=false"
+        count = 0
+        async for item in self._pages(url, token=token, what=f"the files of {key}"):
+            entry = read_entry(item)
+            if isinstance(entry, TreeEntry):
+                count += 1
+                if count > limit:
+                    raise TooLarge(f"{key} holds more than {limit:,} files, too many to list.")
+                yield entry
+
+    async def paths_info(self, key: EnvKey, sha: str, paths: Sequence[str], *, token: Token) -> list[TreeEntry]:
+        """Those of `paths` that are files, 500 a call."""
+        found: list[TreeEntry] = []
+        for start in range(0, len(paths), PATHS_A_CALL):
+            raw = await self._json(
+                "POST",
+                f"{self._api(key)}/paths-info/{sha}",
+                token=token,
+                what=f"files of {key}",
+                data={"paths": list(paths[start : start + PATHS_A_CALL]), "expand": "false"},
+            )
+            entries = [read_entry(item) for item in raw] if isinstance(raw, list) else []
+            found += [entry for entry in entries if isinstance(entry, TreeEntry)]
+        return found
+
+    async def read(
+        self, key: EnvKey, sha: str, path: str, *, token: Token, limit: int, expected: int | None = None
+    ) -> bytes:
+        """A whole file. Raises `TooLarge` past `limit` bytes and `Upstream` when it is not `expected` bytes long."""
+        data = await self._bytes(self._resolve(key, sha, path), token=token, what=f"{path} of {key}", limit=limit)
+        if expected is not None and len(data) != expected:
+            raise Upstream(
+                f"{path} of {key} was listed with {expected:,} bytes and came with {len(data):,}.",
+                hint="The repository may be changing; try again in a minute.",
+            )
+        return data
+
+    async def read_range(self, key: EnvKey, sha: str, path: str, *, token: Token, start: int, end: int) -> bytes:
+        """Bytes `start` up to, not including, `end`; fewer at the end of the file."""
+        headers = {"range": f"bytes={start}-{end - 1}"}
+        what = f"{path} of {key}"
+        url = self._resolve(key, sha, path)
+        data = await self._bytes(url, token=token, what=what, limit=end - start, headers=headers, status=206)
+        if len(data) > end - start:
+            raise Upstream(f"The Hub sent {len(data):,} bytes of {what} for a range of {end - start:,}.")
+        return data
+
+    def _api(self, key: EnvKey) -> str:
+        return f"{self.endpoint}/api/{key.kind}s/{key.repo_id}"
+
+    def _resolve(self, key: EnvKey, sha: str, path: str) -> str:
+        return f"{self.endpoint}/{key.kind}s/{key.repo_id}/resolve/{sha}/{quote(path)}"
+
+    async def _pages(self, url: str, *, token: Token, what: str) -> AsyncIterator[object]:
+        seen: set[str] = set()
+        next_url: str | None = url
+        while next_url and next_url not in seen:
+            seen.add(next_url)
+            response = await self._send("GET", next_url, token=token, what=what)
+            items = _parse(response.content, what)
+            if not isinstance(items, list):
+                raise Upstream(f"The Hub's answer for {what} is not a list.")
+            for item in items:
+                yield item
+            link = response.links.get("next", {}).get("url")
+            next_url = urljoin(next_url, link) if link else None
+            if next_url and not self._is_ours(next_url):
+                raise Upstream(f"The Hub's answer for {what} continues on another server.")
+
+    async def _json(
+        self, method: str, url: str, *, token: Token, what: str, data: Mapping[str, object] | None = None
+    ) -> object:
+        response = await self._send(method, url, token=token, what=what, data=data)
+        return _parse(response.content, what)
+
+    async def _bytes(
+        self,
+        url: str,
+        *,
+        token: Token,
+        what: str,
+        limit: int,
+        headers: Mapping[str, str] | None = None,
+        status: int = 200,
+    ) -> bytes:
+        response = await self._send("GET", url, token=token, what=what, headers=headers, limit=limit)
+        if response.status_code != status and not (status == 206 and response.status_code == 416):
+            raise Upstream(f"The Hub answered {response.status_code} where {status} was due, for {what}.")
+        return b"" if response.status_code == 416 else response.content
+
+    async def _send(
+        self,
+        method: str,
+        url: str,
+        *,
+        token: Token,
+        what: str,
+        headers: Mapping[str, str] | None = None,
+        data: Mapping[str, object] | None = None,
+        limit: int = MAX_JSON,
+    ) -> httpx2.Response:
+        """Send with retries and follow up to three redirects, read the body within `limit`, and map errors."""
+        for attempt in range(1, ATTEMPTS + 1):
+            last = attempt == ATTEMPTS
+            try:
+                with span("hub"):
+                    response = await self._once(method, url, token, headers, data, limit, what)
+            except (httpx2.TransportError, httpx2.DecodingError) as error:
+                if last:
+                    slow = isinstance(error, httpx2.TimeoutException)
+                    raise Upstream(
+                        f"The Hub {'took too long' if slow else 'could not be reached'} for {what}.",
+                        hint="Try again in a minute.",
+                        retry_after=30,
+                    ) from error
+            else:
+                self.budget.read(response.headers)
+                if response.status_code < 400 or response.status_code == 416:
+                    return response
+                if last or response.status_code not in _RETRIED:
+                    raise _error(response, what, signed_in=bool(token))
+            await anyio.sleep(self._pause * 2 ** (attempt - 1) * (1 + random.random()))  # noqa: S311  jitter, not a secret
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _once(
+        self,
+        method: str,
+        url: str,
+        token: Token,
+        headers: Mapping[str, str] | None,
+        data: Mapping[str, object] | None,
+        limit: int,
+        what: str,
+    ) -> httpx2.Response:
+        for _ in range(4):
+            own = self._is_ours(url)
+            auth = {"authorization": f"Bearer {token}"} if token and own else {}
+            request = self._http.build_request(method, url, headers={**auth, **(headers or {})}, data=data)
+            response = await self._http.send(request, stream=True, follow_redirects=False)
+            try:
+                if not response.is_redirect:
+                    await _read_within(response, limit, what)
+                    return response
+            finally:
+                await response.aclose()
+            url = urljoin(url, response.headers["location"])
+            if not self._is_ours(url) and urlsplit(url).scheme != "https":
+                raise Upstream(f"The Hub pointed to an address that is not https, for {what}.")
+        raise Upstream(f"The Hub redirected in circles for {what}.")
+
+    def _is_ours(self, url: str) -> bool:
+        mine, theirs = urlsplit(self.endpoint), urlsplit(url)
+        return (mine.scheme, mine.netloc) == (theirs.scheme, theirs.netloc)
+
+
+async def _read_within(response: httpx2.Response, limit: int, what: str) -> None:
+    """Read the body into the response, at most `limit` bytes of it."""
+    parts: list[bytes] = []
+    size = 0
+    async for part in response.aiter_bytes():
+        size += len(part)
+        if size > limit:
+            raise TooLarge(f"{what} is larger than {limit:,} bytes, the most that is read here.")
+        parts.append(part)
+    response._content = b"".join(parts)
+
+
+def _parse(data: bytes, what: str) -> object:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise Upstream(f"The Hub's answer for {what} is not JSON.") from error
+
+
+def _error(response: httpx2.Response, what: str, *, signed_in: bool) -> UserError:
+    code = response.headers.get("x-error-code", "")
+    status = response.status_code
+    if code == "GatedRepo":
+        return Forbidden(f"{what} is gated.", hint="Accept its terms on the Hub, then sign in with that account.")
+    if code == "RevisionNotFound":
+        return NotFound(f"No such revision of {what}.")
+    if code == "EntryNotFound":
+        return NotFound(f"No {what}.")
+    if code == "RepoNotFound" or status == 404 or (status == 401 and not signed_in):
+        hint = (
+            "Check the name."
+            if signed_in
+            else "Check the name. If it is private, sign in with an account that may read it."
+        )
+        return NotFound(f"No {what} on the Hub, or it is private.", hint=hint)
+    if status in (401, 403):
+        return Forbidden(f"The Hub refused this account for {what}.", hint="Sign in again, or with another account.")
+    wait = retry_after(response.headers)
+    if status == 429:
+        return Upstream(
+            f"The Hub's rate limit is reached ({what}).",
+            hint=f"Try again in {wait or 60} seconds.",
+            retry_after=wait or 60,
+        )
+    return Upstream(f"The Hub answered {status} for {what}.", hint="Try again in a minute.", retry_after=wait or 30)
