@@ -1,0 +1,31 @@
+# `make demo` and `make test` do all the set-up. They use uv from PATH, or bring it into .uv/ with Python's own venv and pip.
+UV := $(or $(shell command -v uv 2>/dev/null),.uv/bin/uv)
+RUN := $(UV) run --no-sync
+
+.PHONY: demo test check format clean
+
+demo: $(UV)
+	$(UV) sync --locked --no-dev --inexact
+	$(RUN) rlx serve --demo
+
+test: check
+	$(RUN) pytest -n auto
+
+check: $(UV)
+	$(UV) sync --locked --all-extras
+	$(RUN) ruff check
+	$(RUN) ruff format --check
+	$(RUN) mypy
+	$(RUN) lint-imports
+
+format: $(UV)
+	$(UV) sync --locked --all-extras
+	$(RUN) ruff check --fix
+	$(RUN) ruff format
+
+clean:
+	rm -rf .venv .uv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
+
+.uv/bin/uv:
+	python3 -m venv .uv
+	.uv/bin/pip install --quiet uv
