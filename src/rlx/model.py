@@ -537,7 +537,7 @@ KINDS = (
     "mimo",
     "rows",
 )
-"""Kinds of environment, in the order they are offered: two of servers, then of datasets. `rows` is every other dataset."""
+"""Kinds of environment, two of servers, then of datasets. `rows` is every other dataset."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ class Environment(Protocol):
         ...
 
     async def materialize(self, ref: str, into: Path) -> Path:
-        """Write the task as a Harbor folder under `into`. Never served to a reader. Raises `BadInput` where it cannot."""
+        """Write the task as a Harbor folder under `into`, answers included. Raises `BadInput` where it cannot."""
         ...
 
 

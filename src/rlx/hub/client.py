@@ -1,17 +1,19 @@
 """The Hugging Face Hub over its HTTP API: lists, info, trees, bytes. Raw JSON, because building the SDK's objects costs
 more than the request. Every call takes the viewer's token or False explicitly; the machine's token is never implied.
 
-Raises `NotFound` (missing, or private to somebody else: the Hub does not tell which), `Forbidden` (gated, refused token)
-and `Upstream` (down, slow, rate limited, lying). GETs are tried three times on network errors, 408 and 5xx; a 429 is
+Raises `NotFound` (missing, or private to somebody else: the Hub does not tell which), `Forbidden` (gated, refused
+token) and `Upstream` (down, slow, rate limited, lying). GETs are tried three times on network errors, 408 and 5xx; a 429 is
 not waited for, it is told with `retry_after`.
 """
 
 import json
 import random
+import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 import anyio
 import httpx2
@@ -29,13 +31,22 @@ ATTEMPTS = 3
 MAX_JSON = 64 * 1024 * 1024
 """Bytes of one JSON answer."""
 PATHS_A_CALL = 500
+_NEXT = re.compile(r'<([^<>]{1,4000})>\s*;[^,]*rel="?next"?')
 _RETRIED = frozenset({408, 500, 502, 503, 504})
-_DATASET_FIELDS = (
-    "author cardData createdAt description downloads gated lastModified likes private sha tags trendingScore".split()
-)
-_SPACE_FIELDS = (
-    "author cardData createdAt lastModified likes private runtime sdk sha subdomain tags trendingScore".split()
-)
+_COMMON_FIELDS = ("author", "cardData", "createdAt", "lastModified", "likes", "private", "sha", "tags", "trendingScore")
+_FIELDS: Mapping[Kind, tuple[str, ...]] = {
+    "dataset": (*_COMMON_FIELDS, "description", "downloads", "gated"),
+    "space": (*_COMMON_FIELDS, "runtime", "sdk", "subdomain"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A response whose body was read whole, within a limit."""
+
+    status: int
+    headers: httpx2.Headers
+    data: bytes
 
 
 class HubClient:
@@ -76,11 +87,10 @@ class HubClient:
         limit: int | None = None,
     ) -> list[RepoInfo]:
         """Repositories by trending score. Elements the Hub garbles are left out."""
-        fields = _SPACE_FIELDS if kind == "space" else _DATASET_FIELDS
         params = [("sort", "trendingScore"), ("limit", str(min(limit or 1000, 1000)))]
-        params += [("expand", name) for name in fields] + [("filter", value) for value in filters]
+        params += [("expand", name) for name in _FIELDS[kind]] + [("filter", value) for value in filters]
         params += [(name, value) for name, value in (("search", search), ("author", author)) if value]
-        url = f"{self.endpoint}/api/{kind}s?{httpx2.QueryParams(params)}"
+        url = f"{self.endpoint}/api/{kind}s?{urlencode(params)}"
         found: list[RepoInfo] = []
         async for item in self._pages(url, token=token, what=f"the list of {kind}s"):
             try:
@@ -93,9 +103,8 @@ class HubClient:
 
     async def info(self, key: EnvKey, *, token: Token, revision: str | None = None) -> RepoInfo:
         """One repository, its sha always set."""
-        fields = _SPACE_FIELDS if key.kind == "space" else _DATASET_FIELDS
         at = f"/revision/{quote(revision, safe='')}" if revision else ""
-        url = f"{self._api(key)}{at}?{httpx2.QueryParams([('expand', name) for name in fields])}"
+        url = f"{self._api(key)}{at}?{urlencode([('expand', name) for name in _FIELDS[key.kind]])}"
         info = read_info(key.kind, await self._json("GET", url, token=token, what=str(key)))
         if info.sha is None:
             raise Upstream(f"The Hub gave no revision for {key}.", hint="Try again in a minute.")
@@ -187,22 +196,22 @@ class HubClient:
         next_url: str | None = url
         while next_url and next_url not in seen:
             seen.add(next_url)
-            response = await self._send("GET", next_url, token=token, what=what)
-            items = _parse(response.content, what)
+            answer = await self._send("GET", next_url, token=token, what=what)
+            items = _parse(answer.data, what)
             if not isinstance(items, list):
                 raise Upstream(f"The Hub's answer for {what} is not a list.")
             for item in items:
                 yield item
-            link = response.links.get("next", {}).get("url")
-            next_url = urljoin(next_url, link) if link else None
+            link = _NEXT.search(answer.headers.get("link", ""))
+            next_url = urljoin(next_url, link[1]) if link else None
             if next_url and not self._is_ours(next_url):
                 raise Upstream(f"The Hub's answer for {what} continues on another server.")
 
     async def _json(
         self, method: str, url: str, *, token: Token, what: str, data: Mapping[str, object] | None = None
     ) -> object:
-        response = await self._send(method, url, token=token, what=what, data=data)
-        return _parse(response.content, what)
+        answer = await self._send(method, url, token=token, what=what, data=data)
+        return _parse(answer.data, what)
 
     async def _bytes(
         self,
@@ -214,10 +223,12 @@ class HubClient:
         headers: Mapping[str, str] | None = None,
         status: int = 200,
     ) -> bytes:
-        response = await self._send("GET", url, token=token, what=what, headers=headers, limit=limit)
-        if response.status_code != status and not (status == 206 and response.status_code == 416):
-            raise Upstream(f"The Hub answered {response.status_code} where {status} was due, for {what}.")
-        return b"" if response.status_code == 416 else response.content
+        answer = await self._send("GET", url, token=token, what=what, headers=headers, limit=limit)
+        if answer.status == 416:
+            return b""
+        if answer.status != status:
+            raise Upstream(f"The Hub answered {answer.status} where {status} was due, for {what}.")
+        return answer.data
 
     async def _send(
         self,
@@ -229,13 +240,13 @@ class HubClient:
         headers: Mapping[str, str] | None = None,
         data: Mapping[str, object] | None = None,
         limit: int = MAX_JSON,
-    ) -> httpx2.Response:
+    ) -> Answer:
         """Send with retries and follow up to three redirects, read the body within `limit`, and map errors."""
         for attempt in range(1, ATTEMPTS + 1):
             last = attempt == ATTEMPTS
             try:
                 with span("hub"):
-                    response = await self._once(method, url, token, headers, data, limit, what)
+                    answer = await self._once(method, url, token, headers, data, limit, what)
             except (httpx2.TransportError, httpx2.DecodingError) as error:
                 if last:
                     slow = isinstance(error, httpx2.TimeoutException)
@@ -245,11 +256,11 @@ class HubClient:
                         retry_after=30,
                     ) from error
             else:
-                self.budget.read(response.headers)
-                if response.status_code < 400 or response.status_code == 416:
-                    return response
-                if last or response.status_code not in _RETRIED:
-                    raise _error(response, what, signed_in=bool(token))
+                self.budget.read(answer.headers)
+                if answer.status < 400 or answer.status == 416:
+                    return answer
+                if last or answer.status not in _RETRIED:
+                    raise _error(answer, what, signed_in=bool(token))
             await anyio.sleep(self._pause * 2 ** (attempt - 1) * (1 + random.random()))  # noqa: S311  jitter, not a secret
         raise AssertionError("the last attempt returns or raises")
 
@@ -262,7 +273,7 @@ class HubClient:
         data: Mapping[str, object] | None,
         limit: int,
         what: str,
-    ) -> httpx2.Response:
+    ) -> Answer:
         for _ in range(4):
             own = self._is_ours(url)
             auth = {"authorization": f"Bearer {token}"} if token and own else {}
@@ -270,8 +281,7 @@ class HubClient:
             response = await self._http.send(request, stream=True, follow_redirects=False)
             try:
                 if not response.is_redirect:
-                    await _read_within(response, limit, what)
-                    return response
+                    return Answer(response.status_code, response.headers, await _read_within(response, limit, what))
             finally:
                 await response.aclose()
             url = urljoin(url, response.headers["location"])
@@ -284,8 +294,8 @@ class HubClient:
         return (mine.scheme, mine.netloc) == (theirs.scheme, theirs.netloc)
 
 
-async def _read_within(response: httpx2.Response, limit: int, what: str) -> None:
-    """Read the body into the response, at most `limit` bytes of it."""
+async def _read_within(response: httpx2.Response, limit: int, what: str) -> bytes:
+    """The body, at most `limit` bytes of it."""
     parts: list[bytes] = []
     size = 0
     async for part in response.aiter_bytes():
@@ -293,7 +303,7 @@ async def _read_within(response: httpx2.Response, limit: int, what: str) -> None
         if size > limit:
             raise TooLarge(f"{what} is larger than {limit:,} bytes, the most that is read here.")
         parts.append(part)
-    response._content = b"".join(parts)
+    return b"".join(parts)
 
 
 def _parse(data: bytes, what: str) -> object:
@@ -303,9 +313,9 @@ def _parse(data: bytes, what: str) -> object:
         raise Upstream(f"The Hub's answer for {what} is not JSON.") from error
 
 
-def _error(response: httpx2.Response, what: str, *, signed_in: bool) -> UserError:
-    code = response.headers.get("x-error-code", "")
-    status = response.status_code
+def _error(answer: Answer, what: str, *, signed_in: bool) -> UserError:
+    code = answer.headers.get("x-error-code", "")
+    status = answer.status
     if code == "GatedRepo":
         return Forbidden(f"{what} is gated.", hint="Accept its terms on the Hub, then sign in with that account.")
     if code == "RevisionNotFound":
@@ -321,7 +331,7 @@ def _error(response: httpx2.Response, what: str, *, signed_in: bool) -> UserErro
         return NotFound(f"No {what} on the Hub, or it is private.", hint=hint)
     if status in (401, 403):
         return Forbidden(f"The Hub refused this account for {what}.", hint="Sign in again, or with another account.")
-    wait = retry_after(response.headers)
+    wait = retry_after(answer.headers)
     if status == 429:
         return Upstream(
             f"The Hub's rate limit is reached ({what}).",

@@ -40,7 +40,8 @@ class Repo:
 
     @property
     def sha(self) -> str:
-        assert self.info.sha is not None  # HubClient.info sets it
+        if self.info.sha is None:
+            raise ValueError("A repository is opened from HubClient.info, which sets the revision.")
         return self.info.sha
 
     async def tree(self) -> dict[str, TreeEntry]:

@@ -1,0 +1,129 @@
+"""What passes between a folder format and the index: the plan of a task, its record, and the second pass over all."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from rlx.answers import Masked, ShownJson, Withheld
+from rlx.hub.info import TreeEntry
+from rlx.model import FacetValue, FileEntry, Row, RunOption, Section, Support, TaskCard, Text
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPlan:
+    """A task found in a listing, before any of its files is read."""
+
+    ref: str
+    root: str
+    """Repository path of its folder; empty when the repository is the task."""
+    files: tuple[TreeEntry, ...]
+    """Every file below the root, paths relative to the repository."""
+    wanted: tuple[str, ...]
+    """Repository paths to fetch, the ones a page cannot do without first."""
+    core: int = 2
+    """How many of `wanted` are fetched even past the pack's budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRecord:
+    """A task as the index keeps it. Everything here passed `rlx.answers`."""
+
+    card: TaskCard
+    search: str
+    """Text searched beside ref, title and brief; made of shown things only."""
+    settings: ShownJson
+    """Whatever the format needs to build the task's page, masked."""
+    texts: Mapping[str, Masked]
+    """Task-relative path to masked text."""
+    files: tuple[FileEntry, ...]
+    """Task-relative paths."""
+    withheld: tuple[Withheld, ...] = ()
+    review: ShownJson | None = None
+    """What `Reader.review` said of it, once it has."""
+    notes: Mapping[str, object] = field(default_factory=dict)
+    """For the format's own later passes; not stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The second pass: what could only be known once every task was read."""
+
+    cards: tuple[TaskCard, ...]
+    """In listing order, one a record; may differ from the records' in brief, facets and problem."""
+    settings: Mapping[str, ShownJson]
+    """By ref: replaces a record's settings."""
+    header: ShownJson
+    """Environment-level facts for `summary_view`: manifests, versions, notes."""
+    facet_order: tuple[str, ...]
+    """Facet keys in the order they are offered."""
+    ordered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Facets whose values have a natural order."""
+    tile: str | None = None
+    """The facet drawn as tiles."""
+    subsets: bool = False
+    """The values of the facet `group` are offered as subsets."""
+    withheld: tuple[Withheld, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TaskView:
+    """The page of a task, less what the index adds (neighbours, card, withheld)."""
+
+    sections: tuple[Section, ...]
+    glance: tuple[Row, ...]
+    run_options: tuple[RunOption, ...]
+    support: Support
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryView:
+    """The page of an environment, less what the index adds (facets, counts, subsets)."""
+
+    sections: tuple[Section, ...]
+    how: tuple[Text, ...]
+    support: Support
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How often each facet value occurs over all tasks."""
+
+    tasks: int
+    facets: Mapping[str, tuple[FacetValue, ...]]
+
+
+class Reader(Protocol):
+    """What a folder format gives `rlx.index.build`. All but `finish` are pure."""
+
+    @property
+    def format(self) -> str: ...
+
+    @property
+    def version(self) -> int:
+        """Raised when reading changes; indexes of another version are rebuilt."""
+        ...
+
+    def plan(self, tree: Mapping[str, TreeEntry]) -> tuple[TaskPlan, ...]: ...
+
+    def shared(self, tree: Mapping[str, TreeEntry]) -> tuple[str, ...]:
+        """Repository-level files that are wanted too: manifests, the card."""
+        ...
+
+    def read(self, plan: TaskPlan, data: Mapping[str, bytes]) -> TaskRecord:
+        """`data` holds the wanted files that could be read, by repository path."""
+        ...
+
+    async def finish(self, records: Sequence[TaskRecord], shared: Mapping[str, bytes]) -> Finished:
+        """`records` come in plan order, their texts left out."""
+        ...
+
+    def task_view(self, record: TaskRecord) -> TaskView: ...
+
+    def summary_view(self, header: ShownJson, counts: Counts) -> SummaryView: ...
+
+    async def review(self, records: Sequence[TaskRecord]) -> Mapping[str, ShownJson]:
+        """Slow second opinions by ref, asked for after the index is out; `records` keep their `notes`.
+
+        What comes back is stored and handed to `task_view` as `TaskRecord.review`. Empty when nothing can give one.
+        """
+        ...
