@@ -2,12 +2,11 @@
 more than the request. Every call takes the viewer's token or False explicitly; the machine's token is never implied.
 
 Raises `NotFound` (missing, or private to somebody else: the Hub does not tell which), `Forbidden` (gated, refused
-token) and `Upstream` (down, slow, rate limited, lying). GETs are tried three times on network errors, 408 and 5xx; a 429 is
-not waited for, it is told with `retry_after`.
+token) and `Upstream` (down, slow, rate limited, lying). Reads are tried three times on network errors, 408 and
+5xx; a 429 is not waited for, it is told with `retry_after`.
 """
 
 import json
-import random
 import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -15,8 +14,8 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
-import anyio
 import httpx2
+import stamina
 
 from rlx import __version__
 from rlx.errors import Forbidden, NotFound, TooLarge, Upstream, UserError
@@ -47,6 +46,14 @@ class Answer:
     status: int
     headers: httpx2.Headers
     data: bytes
+
+
+class _Busy(Exception):
+    """An answer worth asking for again."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer.status)
+        self.answer = answer
 
 
 class HubClient:
@@ -242,27 +249,31 @@ class HubClient:
         limit: int = MAX_JSON,
     ) -> Answer:
         """Send with retries and follow up to three redirects, read the body within `limit`, and map errors."""
-        for attempt in range(1, ATTEMPTS + 1):
-            last = attempt == ATTEMPTS
-            try:
-                with span("hub"):
+        try:
+            async for attempt in stamina.retry_context(
+                on=(httpx2.TransportError, httpx2.DecodingError, _Busy),
+                attempts=ATTEMPTS,
+                wait_initial=self._pause,
+                wait_jitter=self._pause,
+                timeout=None,
+            ):
+                with attempt, span("hub"):
                     answer = await self._once(method, url, token, headers, data, limit, what)
-            except (httpx2.TransportError, httpx2.DecodingError) as error:
-                if last:
-                    slow = isinstance(error, httpx2.TimeoutException)
-                    raise Upstream(
-                        f"The Hub {'took too long' if slow else 'could not be reached'} for {what}.",
-                        hint="Try again in a minute.",
-                        retry_after=30,
-                    ) from error
-            else:
-                self.budget.read(answer.headers)
-                if answer.status < 400 or answer.status == 416:
-                    return answer
-                if last or answer.status not in _RETRIED:
-                    raise _error(answer, what, signed_in=bool(token))
-            await anyio.sleep(self._pause * 2 ** (attempt - 1) * (1 + random.random()))  # noqa: S311  jitter, not a secret
-        raise AssertionError("the last attempt returns or raises")
+                    self.budget.read(answer.headers)
+                    if answer.status in _RETRIED:
+                        raise _Busy(answer)
+        except (httpx2.TransportError, httpx2.DecodingError) as error:
+            slow = isinstance(error, httpx2.TimeoutException)
+            raise Upstream(
+                f"The Hub {'took too long' if slow else 'could not be reached'} for {what}.",
+                hint="Try again in a minute.",
+                retry_after=30,
+            ) from error
+        except _Busy as busy:
+            raise _error(busy.answer, what, signed_in=bool(token)) from busy
+        if answer.status >= 400 and answer.status != 416:
+            raise _error(answer, what, signed_in=bool(token))
+        return answer
 
     async def _once(
         self,

@@ -1,0 +1,112 @@
+"""Where the tasks of a repository are: every folder that holds a `task.toml`, wherever it lies.
+
+Harbor's own discovery looks one level below a path it is given. Here any layout counts: `tasks/<task>`,
+`tasks/<group>/../<task>`, `<task>` at the root, `<benchmark>/tasks/<task>`, a repository that is one task, mixed depths.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from rlx.errors import BadInput
+from rlx.hub.info import TreeEntry
+from rlx.ids import ROOT_REF, check_ref
+
+SETTINGS = "task.toml"
+MAX_DEPTH = 8
+"""Folders between the repository's root and a task."""
+
+_PARTS = ("instruction.md", "environment/", "tests/", "solution/", "steps/")
+"""What makes a folder with a `task.toml` a task rather than settings shared by the folders below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A task folder in a listing."""
+
+    ref: str
+    root: str
+    """Repository path; empty when the repository is the task."""
+    group: str
+    """Folders between the dataset's common root and the task; empty when there are none."""
+    files: tuple[TreeEntry, ...]
+    """Every file below the root, in the listing's order."""
+
+    @property
+    def name(self) -> str:
+        return self.root.rpartition("/")[2]
+
+    def relative(self, path: str) -> str:
+        """A repository path as the task knows it."""
+        return path[len(self.root) + 1 :] if self.root else path
+
+    def absolute(self, path: str) -> str:
+        """A task-relative path as the repository knows it."""
+        return f"{self.root}/{path}" if self.root else path
+
+
+def task_roots(paths: Iterable[str]) -> tuple[str, ...]:
+    """Folders that are tasks, sorted. A task inside a task (a fixture of its environment or tests) is not one."""
+    known = list(paths)
+    roots = {root for path in known if (root := _root(path)) is not None and _addressable(root)}
+    if not roots:
+        return ()
+    hollow = {root for root in _outer(roots) if not _has_parts(root, known)}
+    return tuple(sorted(root for root in roots - hollow if not any(up in roots - hollow for up in _above(root))))
+
+
+def places(tree: Mapping[str, TreeEntry]) -> tuple[Place, ...]:
+    """The tasks of a listing, each with its files and its group."""
+    roots = task_roots(tree)
+    files: dict[str, list[TreeEntry]] = {root: [] for root in roots}
+    for path, entry in tree.items():
+        owner = next((up for up in _above(path) if up in files), None)
+        if owner is not None:
+            files[owner].append(entry)
+    common = common_root(roots)
+    return tuple(Place(root or ROOT_REF, root, group_of(root, common), tuple(files[root])) for root in roots)
+
+
+def common_root(roots: Iterable[str]) -> str:
+    """The deepest folder that holds every task."""
+    parents = [root.rpartition("/")[0] for root in roots]
+    if not parents or "" in parents:
+        return ""
+    return os.path.commonpath(parents)
+
+
+def group_of(root: str, common: str) -> str:
+    """The folders between `common` and the task; a trailing `tasks`, which says nothing, is left off."""
+    inner = root.rpartition("/")[0].removeprefix(common).strip("/")
+    return "" if inner == "tasks" else inner.removesuffix("/tasks")
+
+
+def _root(path: str) -> str | None:
+    folder, _, name = path.rpartition("/")
+    if name != SETTINGS or folder.count("/") >= MAX_DEPTH:
+        return None
+    return None if any(part.startswith(".") or not part for part in folder.split("/") if folder) else folder
+
+
+def _addressable(root: str) -> bool:
+    """Whether a page could be asked for: names with control characters cannot."""
+    try:
+        return check_ref(root) is not None
+    except BadInput:
+        return False
+
+
+def _above(path: str) -> Iterable[str]:
+    """The folders around a path, nearest first, ending with the root."""
+    while path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def _outer(roots: set[str]) -> set[str]:
+    return {up for root in roots for up in _above(root) if up in roots}
+
+
+def _has_parts(root: str, paths: list[str]) -> bool:
+    prefixes = tuple(f"{root}/{part}" if root else part for part in _PARTS)
+    return any(path.startswith(prefixes) for path in paths)

@@ -1,0 +1,130 @@
+"""The files of a repository as a reader may see them: folders, masked texts, media; answers withheld."""
+
+import mimetypes
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from rlx.answers import Withheld, file_bytes_ok, file_text, file_verdict
+from rlx.errors import Forbidden, NotFound
+from rlx.hub.info import TreeEntry
+from rlx.hub.repo import MAX_TEXT, Repo
+from rlx.model import Blob, FileEntry, Listing
+from rlx.texts import Say, say, words
+
+MAX_ENTRIES = 1000
+"""Entries of one folder that are listed; `Listing.total` tells how many there are."""
+_MEDIA = ("image/", "audio/", "video/", "application/pdf")
+_HEAD = 8000
+
+
+class RepoFiles:
+    """Files below the repository; `roots` are the folders that are tasks, which have rules of their own."""
+
+    def __init__(self, repo: Repo, roots: Iterable[str] = ()) -> None:
+        self._repo = repo
+        self._roots = frozenset(roots)
+
+    async def open(self, path: str) -> Listing | Blob:
+        """Raises `NotFound`, and `Forbidden` with the reason for a withheld file."""
+        tree = await self._repo.tree()
+        return await self._file(tree[path]) if path in tree else self._folder(path, tree)
+
+    def _folder(self, path: str, tree: Mapping[str, TreeEntry]) -> Listing:
+        path = path.strip("/")
+        children = folder_children(tree, path)
+        if path and not children:
+            raise NotFound(f"No file or folder {path[:200]!r} in {self._repo.key}.")
+        shown = [self._entry(child, tree) for child in children[:MAX_ENTRIES]]
+        return Listing(path, tuple(shown), len(children), len(children) > len(shown))
+
+    def _entry(self, path: str, tree: Mapping[str, TreeEntry]) -> FileEntry:
+        entry = tree.get(path)
+        if entry is None:
+            return FileEntry(path, 0, is_dir=True, withheld=self._reason(f"{path}/x"))
+        return FileEntry(path, entry.size, withheld=self._reason(path))
+
+    def _reason(self, path: str) -> Say | None:
+        root = self._root(path)
+        verdict = file_verdict(_below(path, root), task_root=root)
+        return verdict.reason if verdict.kind == "withhold" else None
+
+    async def _file(self, entry: TreeEntry) -> Blob:
+        root = self._root(entry.path)
+        below = _below(entry.path, root)
+        verdict = file_verdict(below, task_root=root)
+        if verdict.kind == "withhold" and verdict.reason is not None:
+            raise withheld_error(entry.path, Withheld(entry.path, verdict.reason))
+        data = await self._repo.read(entry.path)
+        guess = mimetypes.guess_type(entry.path)[0] or ""
+        media = guess if guess.startswith(_MEDIA) and guess != "image/svg+xml" else "application/octet-stream"
+        if media.startswith(_MEDIA) or b"\0" in data[:_HEAD]:
+            refused = file_bytes_ok(below, task_root=root)
+            if refused is not None:
+                raise withheld_error(entry.path, refused)
+            return Blob(entry.path, entry.size, None, data, media)
+        shown = file_text(below, data, task_root=root)
+        if isinstance(shown, Withheld):
+            raise withheld_error(entry.path, shown)
+        return Blob(
+            entry.path,
+            entry.size,
+            shown.text,
+            media_type="text/plain",
+            encoding_note=None if _is_utf8(data) else say("files.not_utf8"),
+            masked=shown.masked,
+            withheld=shown.withheld,
+        )
+
+    def _root(self, path: str) -> str | None:
+        """The innermost task that holds `path`, or None."""
+        parts = path.split("/")
+        for depth in range(len(parts) - 1, -1, -1):
+            root = "/".join(parts[:depth])
+            if root in self._roots:
+                return root
+        return None
+
+
+def folder_children(tree: Mapping[str, object], folder: str) -> list[str]:
+    """Paths directly in `folder`: its folders, then its files. `tree` is in path order."""
+    prefix = f"{folder}/" if folder else ""
+    paths = list(tree)
+    folders: list[str] = []
+    children: list[str] = []
+    place = bisect_left(paths, prefix)
+    while place < len(paths) and paths[place].startswith(prefix):
+        head, slash, _ = paths[place][len(prefix) :].partition("/")
+        if slash:
+            folders.append(prefix + head)
+            place = bisect_left(paths, f"{prefix}{head}0", place)  # "0" is the character after "/"
+        else:
+            children.append(paths[place])
+            place += 1
+    return folders + children
+
+
+def relative_to(root: str, found: Listing | Blob) -> Listing | Blob:
+    """The same, its paths counted from the task at `root`."""
+    if not root:
+        return found
+    path = found.path[len(root) + 1 :]
+    if isinstance(found, Blob):
+        return replace(found, path=path)
+    return replace(found, path=path, entries=tuple(replace(e, path=e.path[len(root) + 1 :]) for e in found.entries))
+
+
+def withheld_error(path: str, withheld: Withheld) -> Forbidden:
+    return Forbidden(f"{path} is withheld: {words(withheld.reason)}")
+
+
+def _below(path: str, root: str | None) -> str:
+    return path[len(root) + 1 :] if root else path
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

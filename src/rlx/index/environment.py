@@ -1,0 +1,164 @@
+"""An indexed environment: lists and tasks from its index and pack, files from the Hub at the same revision."""
+
+from pathlib import Path
+from typing import Never
+
+import anyio.to_thread
+
+from rlx.errors import BadInput, NotFound
+from rlx.formats import card as env_card
+from rlx.formats.repo_files import RepoFiles, relative_to
+from rlx.hub.repo import Repo
+from rlx.ids import ROOT_REF
+from rlx.index.pack import Pack
+from rlx.index.records import Reader
+from rlx.index.tasks import TaskIndex
+from rlx.model import (
+    Alias,
+    Blob,
+    Listing,
+    Page,
+    RunOption,
+    Subset,
+    Summary,
+    Task,
+    TaskCard,
+    TaskQuery,
+    Tile,
+    Tiles,
+)
+
+
+class IndexedEnvironment:
+    """Meets `rlx.formats.base.Environment`."""
+
+    def __init__(self, repo: Repo, reader: Reader, index: TaskIndex, pack: Pack) -> None:
+        self._repo = repo
+        self._reader = reader
+        self._index = index
+        self._pack = pack
+        self._files = RepoFiles(repo, (_root(ref) for ref in index.refs()))
+
+    @property
+    def format(self) -> str:
+        return self._reader.format
+
+    async def summary(self, subset: str | None = None) -> Summary:
+        header = self._index.header
+        view = self._reader.summary_view(header.facts, self._index.counts())
+        page = self._index.page(TaskQuery(subset=subset, limit=0))
+        readme = await env_card.readme(self._repo)
+        return Summary(
+            key=self._repo.key,
+            title=env_card.title(self._repo.info),
+            brief=env_card.brief(self._repo.info, readme or ""),
+            format=self.format,
+            support=view.support,
+            revision=header.sha,
+            tasks=header.tasks,
+            why=None,
+            how=view.how,
+            sections=view.sections,
+            facets=page.facets,
+            tiles=self._tiles(),
+            subsets=self._subsets(),
+            withheld=header.withheld,
+            readme=readme,
+        )
+
+    async def tasks(self, query: TaskQuery) -> Page[TaskCard]:
+        return await anyio.to_thread.run_sync(self._index.page, query)
+
+    async def canonical(self, ref: str) -> str:
+        if self._index.find(ref) is not None:
+            return ref
+        for spelling in (ref.strip("/"), ref.strip("/").removesuffix("/task.toml")):
+            if self._index.find(spelling) is not None:
+                return spelling
+        return self._index.ending(ref.strip("/")) or self._unknown(ref)
+
+    async def task(self, ref: str) -> Task:
+        place = self._place(ref)
+        card = self._index.card(place)
+        record = self._pack.record(place, card, self._index.review(place))
+        view = self._reader.task_view(record)
+        return Task(
+            ref=ref,
+            title=card.title,
+            brief=card.brief,
+            sections=view.sections,
+            glance=view.glance,
+            withheld=record.withheld,
+            run_options=view.run_options,
+            support=view.support,
+            facets=card.facets,
+            problem=card.problem,
+            previous=self._index.ref(place - 1) if place else None,
+            next=self._index.ref(place + 1),
+            position=place,
+            total=self._index.header.tasks,
+        )
+
+    async def files(self, ref: str | None, path: str = "") -> Listing | Blob:
+        if ref is None:
+            return await self._files.open(path)
+        self._place(ref)
+        root = _root(ref)
+        below = f"{root}/{path}".strip("/") if root else path
+        return relative_to(root, await self._files.open(below))
+
+    async def run_options(self, ref: str) -> tuple[RunOption, ...]:
+        return (await self.task(ref)).run_options
+
+    async def aliases(self, ref: str) -> tuple[Alias, ...]:
+        self._place(ref)
+        return ()
+
+    async def random(self) -> str | None:
+        return self._index.random()
+
+    async def materialize(self, ref: str, into: Path) -> Path:
+        self._place(ref)
+        root = _root(ref)
+        prefix = f"{root}/" if root else ""
+        target = into / (Path(root).name or self._repo.key.name)
+        paths = [path for path in await self._repo.tree() if path.startswith(prefix)]
+        async for fetched in self._repo.read_many(paths, limit=2**31):
+            if fetched.data is None:
+                raise fetched.error or NotFound(f"{fetched.path} could not be read.")
+            file = target / fetched.path[len(prefix) :]
+            if not file.resolve().is_relative_to(target.resolve()):
+                raise BadInput(f"{fetched.path} leaves the task's folder.")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(fetched.data)
+        return target
+
+    def close(self) -> None:
+        self._index.close()
+        self._pack.close()
+
+    def _place(self, ref: str) -> int:
+        place = self._index.find(ref)
+        return place if place is not None else self._unknown(ref)
+
+    def _unknown(self, ref: str) -> Never:
+        key, header = self._repo.key, self._index.header
+        raise NotFound(
+            f"No task {ref[:200]!r} in {key} at revision {header.sha[:8]} ({header.tasks:,} tasks).",
+            hint=f"Try `rlx task ls {key}`.",
+        )
+
+    def _tiles(self) -> Tiles | None:
+        key = self._index.header.tile
+        values = self._index.counts().facets.get(key, ()) if key else ()
+        return Tiles(key, tuple(Tile(value.value, value.n) for value in values)) if key and values else None
+
+    def _subsets(self) -> tuple[Subset, ...]:
+        if not self._index.header.subsets:
+            return ()
+        groups = self._index.counts().facets.get("group", ())
+        return tuple(Subset(str(group.value), group.value, group.n) for group in groups)
+
+
+def _root(ref: str) -> str:
+    return "" if ref == ROOT_REF else ref

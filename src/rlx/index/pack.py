@@ -1,0 +1,111 @@
+"""The pack of one environment: the masked texts, settings and file lists that its task pages are made from."""
+
+import hashlib
+import json
+import zlib
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from rlx.answers import Masked, ShownJson
+from rlx.answers.shown import Json
+from rlx.answers.stored import stored, stored_json
+from rlx.index.codec import files_in, files_out, withheld_in, withheld_out
+from rlx.index.database import open_readonly, open_writer
+from rlx.index.records import TaskRecord
+from rlx.model import TaskCard
+
+
+class PackWriter:
+    """Writes a pack on local disk. Bytes of text kept are bounded by `budget`; past it only core files are."""
+
+    def __init__(self, path: Path, *, budget: int) -> None:
+        self._db = open_writer(path, files(__package__).joinpath("pack.sql").read_text("utf-8"))
+        self._budget = budget
+        self._known: dict[bytes, int] = {}
+
+    def add(self, ord_: int, record: TaskRecord) -> None:
+        texts = {path: id_ for path, masked in record.texts.items() if (id_ := self._text(masked)) is not None}
+        self._db.execute(
+            "INSERT INTO tasks VALUES (?, ?, ?, ?, ?)",
+            (
+                ord_,
+                _deflate(record.settings.value),
+                _deflate(files_out(record.files)),
+                json.dumps(withheld_out(record.withheld)),
+                json.dumps(texts),
+            ),
+        )
+
+    def settings(self, ord_: int, settings: ShownJson) -> None:
+        self._db.execute("UPDATE tasks SET settings = ? WHERE ord = ?", (_deflate(settings.value), ord_))
+
+    def close(self) -> None:
+        self._db.commit()
+        self._db.close()
+
+    def _text(self, masked: Masked) -> int | None:
+        data = masked.text.encode()
+        digest = hashlib.blake2b(data + b"\0" + bytes(len(masked.masked)), digest_size=16).digest()
+        known = self._known.get(digest)
+        if known is not None:
+            return known
+        if self._budget < len(data):
+            return None
+        self._budget -= len(data)
+        self._known[digest] = len(self._known) + 1
+        self._db.execute(
+            "INSERT INTO texts VALUES (?, ?, ?, ?, ?)",
+            (
+                self._known[digest],
+                digest,
+                zlib.compress(data, 6),
+                json.dumps(masked.masked),
+                json.dumps(withheld_out(masked.withheld)),
+            ),
+        )
+        return self._known[digest]
+
+
+class Pack:
+    """Reads a pack. Raises `sqlite3.DatabaseError` for a file that is not one."""
+
+    def __init__(self, path: Path) -> None:
+        self._db = open_readonly(path)
+
+    def record(self, ord_: int, card: TaskCard, review: ShownJson | None) -> TaskRecord:
+        """The task at `ord_`, with all of its texts."""
+        row = self._db.execute("SELECT settings, files, withheld, texts FROM tasks WHERE ord = ?", (ord_,)).fetchone()
+        settings, listing, withheld, texts = row
+        by_path: dict[str, int] = json.loads(texts)
+        return TaskRecord(
+            card=card,
+            search="",
+            settings=stored_json(_inflate(settings)),
+            texts=self._texts(by_path),
+            files=files_in(_inflate(listing)),
+            withheld=withheld_in(json.loads(withheld)),
+            review=review,
+        )
+
+    def close(self) -> None:
+        self._db.close()
+
+    def _texts(self, by_path: Mapping[str, int]) -> dict[str, Masked]:
+        found: dict[str, Masked] = {}
+        for path, id_ in by_path.items():
+            text, masked, withheld = self._db.execute(
+                "SELECT text, masked, withheld FROM texts WHERE id = ?", (id_,)
+            ).fetchone()
+            shown = stored(zlib.decompress(text).decode())
+            found[path] = Masked(shown, tuple(json.loads(masked)), withheld_in(json.loads(withheld)))
+        return found
+
+
+def _deflate(value: Json) -> bytes:
+    return zlib.compress(json.dumps(value, ensure_ascii=False).encode(), 6)
+
+
+def _inflate(data: bytes) -> Any:
+    return json.loads(zlib.decompress(data))

@@ -1,0 +1,237 @@
+"""The task index of one environment at one revision: lists, searches, filters and counts its tasks."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from secrets import randbelow
+
+from rlx.answers import ShownJson, Withheld
+from rlx.answers.stored import stored, stored_json
+from rlx.index.codec import card_in, facets_out, text_out, withheld_in, withheld_out
+from rlx.index.database import open_readonly, open_writer
+from rlx.index.records import Counts, Finished
+from rlx.model import Facet, FacetValue, Page, TaskCard, TaskQuery
+from rlx.texts import say
+
+SCHEMA = 1
+FACET_VALUES = 40
+"""Values of a facet that a list offers; the rest are counted in `Facet.more`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What an index says of itself."""
+
+    key: str
+    sha: str
+    format: str
+    reader_version: int
+    built_at: datetime
+    tasks: int
+    facts: ShownJson
+    """The format's own: manifests, notes."""
+    facet_order: tuple[str, ...]
+    ordered: Mapping[str, tuple[str, ...]]
+    tile: str | None
+    subsets: bool
+    withheld: tuple[Withheld, ...]
+    reviewed: bool = False
+
+
+def write_index(path: Path, header: Header, finished: Finished, searches: Sequence[str]) -> None:
+    """Write a complete index; `searches` come in the order of `finished.cards`."""
+    db = open_writer(path, files(__package__).joinpath("schema.sql").read_text("utf-8"))
+    meta = {
+        "schema": SCHEMA,
+        "key": header.key,
+        "sha": header.sha,
+        "format": header.format,
+        "reader_version": header.reader_version,
+        "built_at": header.built_at.isoformat(),
+        "tasks": header.tasks,
+        "facts": header.facts.value,
+        "facet_order": list(header.facet_order),
+        "ordered": {key: list(values) for key, values in header.ordered.items()},
+        "tile": header.tile,
+        "subsets": header.subsets,
+        "withheld": withheld_out(header.withheld),
+        "reviewed": header.reviewed,
+    }
+    db.executemany("INSERT INTO meta VALUES (?, ?)", [(key, json.dumps(value)) for key, value in meta.items()])
+    for ord_, (card, search) in enumerate(zip(finished.cards, searches, strict=True)):
+        db.execute(
+            "INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                ord_,
+                card.ref,
+                card.title,
+                card.brief,
+                json.dumps(facets_out(card.facets)),
+                None if card.problem is None else json.dumps(text_out(card.problem)),
+                f"{card.ref} {card.title} {card.brief} {search}".lower(),
+            ),
+        )
+        pairs = {(key, str(value), ord_) for key, values in card.facets.items() for value in values}
+        db.executemany("INSERT INTO facets VALUES (?, ?, ?)", sorted(pairs))
+    db.commit()
+    db.close()
+
+
+def add_reviews(path: Path, reviews: Mapping[str, ShownJson]) -> None:
+    """Add second opinions, by ref, to a private copy of an index."""
+    db = sqlite3.connect(path)
+    rows = [(json.dumps(review.value), ref) for ref, review in reviews.items()]
+    db.executemany("INSERT OR REPLACE INTO reviews SELECT ord, ? FROM tasks WHERE ref = ?", rows)
+    db.execute("UPDATE meta SET value = 'true' WHERE key = 'reviewed'")
+    db.commit()
+    db.close()
+
+
+class TaskIndex:
+    """Reads an index. Raises `sqlite3.DatabaseError` or `ValueError` for a file that is not one of this schema."""
+
+    def __init__(self, path: Path) -> None:
+        self._db = open_readonly(path)
+        meta = {key: json.loads(value) for key, value in self._db.execute("SELECT key, value FROM meta")}
+        if meta.get("schema") != SCHEMA:
+            raise ValueError(f"Index schema {meta.get('schema')!r}, not {SCHEMA}.")
+        self.header = Header(
+            key=meta["key"],
+            sha=meta["sha"],
+            format=meta["format"],
+            reader_version=meta["reader_version"],
+            built_at=datetime.fromisoformat(meta["built_at"]).astimezone(UTC),
+            tasks=meta["tasks"],
+            facts=stored_json(meta["facts"]),
+            facet_order=tuple(meta["facet_order"]),
+            ordered={key: tuple(values) for key, values in meta["ordered"].items()},
+            tile=meta["tile"],
+            subsets=meta["subsets"],
+            withheld=withheld_in(meta["withheld"]),
+            reviewed=meta["reviewed"],
+        )
+
+    def close(self) -> None:
+        self._db.close()
+
+    def page(self, query: TaskQuery) -> Page[TaskCard]:
+        """One page of the tasks that `query` leaves. Unknown facets and values select nothing."""
+        text = self._matching(query.text)
+        chosen = {key: self._any(key, values) for key, values in query.filters.items() if values}
+        if query.subset is not None:
+            chosen["group"] = self._any("group", (query.subset,)) & chosen.get("group", self._all)
+        mask = _intersect(text, chosen.values())
+        order = self._by_title if query.sort == "title" else range(self.header.tasks)
+        ords = [ord_ for ord_ in order if mask >> ord_ & 1] if mask != self._all else list(order)
+        picked = ords[query.offset : query.offset + query.limit]
+        return Page(
+            items=tuple(self.card(ord_) for ord_ in picked),
+            total=len(ords),
+            offset=query.offset,
+            limit=query.limit,
+            facets=tuple(self._facets(text, chosen, query.filters)),
+        )
+
+    def counts(self) -> Counts:
+        facets = {key: tuple(self._values(key, self._all, ())) for key in self._bits}
+        return Counts(self.header.tasks, facets)
+
+    def find(self, ref: str) -> int | None:
+        """The place of `ref` in listing order."""
+        row = self._db.execute("SELECT ord FROM tasks WHERE ref = ?", (ref,)).fetchone()
+        return None if row is None else int(row[0])
+
+    def ending(self, name: str) -> str | None:
+        """The one ref whose last folder is `name`, when there is exactly one."""
+        rows = self._db.execute(
+            "SELECT ref FROM tasks WHERE substr(ref, ?) = ? LIMIT 2", (-len(name) - 1, f"/{name}")
+        ).fetchall()
+        return str(rows[0][0]) if len(rows) == 1 else None
+
+    def ref(self, ord_: int) -> str | None:
+        row = self._db.execute("SELECT ref FROM tasks WHERE ord = ?", (ord_,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def review(self, ord_: int) -> ShownJson | None:
+        row = self._db.execute("SELECT value FROM reviews WHERE ord = ?", (ord_,)).fetchone()
+        return None if row is None else stored_json(json.loads(row[0]))
+
+    def random(self) -> str | None:
+        return self.ref(randbelow(self.header.tasks)) if self.header.tasks else None
+
+    def refs(self) -> Iterator[str]:
+        for (ref,) in self._db.execute("SELECT ref FROM tasks ORDER BY ord"):
+            yield ref
+
+    @cached_property
+    def _all(self) -> int:
+        return (1 << self.header.tasks) - 1
+
+    @cached_property
+    def _bits(self) -> dict[str, dict[str, int]]:
+        """Each facet value as a bit set over task places: counting is an `and` and a population count."""
+        found: dict[str, dict[str, int]] = {}
+        rows = self._db.execute("SELECT key, value, group_concat(ord) FROM facets GROUP BY key, value")
+        for key, value, ords in rows:
+            bits = bytearray(self.header.tasks // 8 + 1)
+            for ord_ in map(int, str(ords).split(",")):
+                bits[ord_ // 8] |= 1 << ord_ % 8
+            found.setdefault(key, {})[value] = int.from_bytes(bits, "little")
+        return found
+
+    @cached_property
+    def _by_title(self) -> tuple[int, ...]:
+        rows = self._db.execute("SELECT ord FROM tasks ORDER BY title COLLATE NOCASE, ord")
+        return tuple(row[0] for row in rows)
+
+    def _matching(self, text: str) -> int:
+        words = text.lower().split()
+        if not words:
+            return self._all
+        where = " AND ".join("instr(search, ?)" for _ in words)
+        mask = 0
+        for (ord_,) in self._db.execute(f"SELECT ord FROM tasks WHERE {where}", words):  # noqa: S608  only `?` varies
+            mask |= 1 << ord_
+        return mask
+
+    def _any(self, key: str, values: Sequence[str]) -> int:
+        mask = 0
+        for value in values:
+            mask |= self._bits.get(key, {}).get(value, 0)
+        return mask
+
+    def _facets(self, text: int, chosen: Mapping[str, int], selected: Mapping[str, Sequence[str]]) -> Iterator[Facet]:
+        for key in self.header.facet_order:
+            others = _intersect(text, (mask for other, mask in chosen.items() if other != key))
+            values = self._values(key, others, selected.get(key, ()))
+            shown = [value for place, value in enumerate(values) if place < FACET_VALUES or value.selected]
+            if shown:
+                label = say(f"facet.{key}") if ":" not in key else stored(key.partition(":")[2].replace("_", " "))
+                yield Facet(key, label, tuple(shown), key in self.header.ordered, len(values) - len(shown))
+
+    def _values(self, key: str, mask: int, selected: Sequence[str]) -> list[FacetValue]:
+        """Values that occur under `mask`, and the selected ones; in their natural order, else commonest first."""
+        order = {value: place for place, value in enumerate(self.header.ordered.get(key, ()))}
+        counted = [
+            FacetValue(stored(value), (bits & mask).bit_count(), value in selected)
+            for value, bits in self._bits.get(key, {}).items()
+        ]
+        kept = [value for value in counted if value.n or value.selected]
+        return sorted(kept, key=lambda item: (order.get(item.value, len(order)), -item.n, item.value.lower()))
+
+    def card(self, ord_: int) -> TaskCard:
+        ref, title, brief, facets, problem = self._db.execute(
+            "SELECT ref, title, brief, facets, problem FROM tasks WHERE ord = ?", (ord_,)
+        ).fetchone()
+        return card_in(ref, title, brief, json.loads(facets), None if problem is None else json.loads(problem))
+
+
+def _intersect(mask: int, others: Iterable[int]) -> int:
+    for other in others:
+        mask &= other
+    return mask
