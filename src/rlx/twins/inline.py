@@ -1,0 +1,38 @@
+"""Pieces of Markdown that repository text cannot break out of."""
+
+import re
+
+from rlx.texts import Say, words
+
+_SPECIAL = re.compile(r"([\\`*\[\]<>|]|(?<!\w)_|_(?!\w))")
+_OPENING = re.compile(r"^(#{1,6}(?=\s|$)|[-+](?=\s|$)|~{3}|={1,}$|-{1,}$)")
+_ORDINAL = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
+_TICKS = re.compile(r"`+")
+_LANGUAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9+#.-]{0,30}")
+
+
+def line(text: Say | str, language: str) -> str:
+    """`text` as one line of Markdown that reads as it is written."""
+    flat = " ".join(words(text, language).split())
+    escaped = _ORDINAL.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", flat))
+    return _OPENING.sub(r"\\\1", escaped)
+
+
+def span(text: str) -> str:
+    """An inline code span holding `text`, newlines and tabs flattened."""
+    flat = " ".join(text.split()) or " "
+    ticks = "`" * (1 + max((len(run) for run in _TICKS.findall(flat)), default=0))
+    pad = " " if flat[0] == "`" or flat[-1] == "`" else ""
+    return f"{ticks}{pad}{flat}{pad}{ticks}"
+
+
+def fence(text: str, language: str | None = None) -> str:
+    """A fenced block holding `text` exactly: its fence is longer than any run of backticks inside."""
+    ticks = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(text)), default=0))
+    info = language if language and _LANGUAGE.fullmatch(language) else ""
+    return f"{ticks}{info}\n{text}{'' if text.endswith('\n') else '\n'}{ticks}"
+
+
+def cell(text: Say | str, language: str) -> str:
+    """One table cell."""
+    return line(text, language) or " "
