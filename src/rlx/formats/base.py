@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from rlx.hub.repo import Repo
+from rlx.index.records import Reader
 from rlx.model import Alias, Blob, Listing, Page, RunOption, Summary, Task, TaskCard, TaskQuery, Text, Viewer
 
 
@@ -66,6 +67,19 @@ class Format(Protocol):
     async def claim(self, repo: Repo) -> Claim | None: ...
 
     async def open(self, repo: Repo, viewer: Viewer) -> Environment: ...
+
+
+@runtime_checkable
+class IndexedFormat(Protocol):
+    """A format whose tasks are indexed and packed: it reads folders, and the index opens the environment."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def claim(self, repo: Repo) -> Claim | None: ...
+
+    @property
+    def reader(self) -> Reader: ...
 
 
 class Aliaser(Protocol):

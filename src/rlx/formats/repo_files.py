@@ -5,10 +5,10 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from rlx.answers import Withheld, file_bytes_ok, file_text, file_verdict
+from rlx.answers import Masked, Withheld, file_bytes_ok, file_text, file_verdict
 from rlx.errors import Forbidden, NotFound
 from rlx.hub.info import TreeEntry
-from rlx.hub.repo import MAX_TEXT, Repo
+from rlx.hub.repo import Repo
 from rlx.model import Blob, FileEntry, Listing
 from rlx.texts import Say, say, words
 
@@ -102,6 +102,23 @@ def folder_children(tree: Mapping[str, object], folder: str) -> list[str]:
             children.append(paths[place])
             place += 1
     return folders + children
+
+
+def folder_of(path: str, listed: Mapping[str, FileEntry]) -> Listing:
+    """The folder `path` of files that are already listed, in path order. Raises `NotFound`."""
+    path = path.strip("/")
+    children = folder_children(listed, path)
+    if path and not children:
+        raise NotFound(f"No file or folder {path[:200]!r} in this task.")
+    shown = [listed.get(child) or FileEntry(child, 0, is_dir=True) for child in children[:MAX_ENTRIES]]
+    return Listing(path, tuple(shown), len(children), len(children) > len(shown))
+
+
+def packed_blob(entry: FileEntry, masked: Masked) -> Blob:
+    """A file whose text an index already holds."""
+    return Blob(
+        entry.path, entry.size, masked.text, media_type="text/plain", masked=masked.masked, withheld=masked.withheld
+    )
 
 
 def relative_to(root: str, found: Listing | Blob) -> Listing | Blob:

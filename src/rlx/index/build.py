@@ -14,6 +14,7 @@ import anyio
 import anyio.lowlevel
 
 from rlx.errors import TooLarge
+from rlx.formats import card as env_card
 from rlx.hub.info import TreeEntry
 from rlx.hub.repo import Repo
 from rlx.index.pack import PackWriter
@@ -62,6 +63,7 @@ async def build(repo: Repo, reader: Reader, shelf: Shelf, *, on_progress: OnProg
                 pack.settings(places[ref], settings)
         finally:
             pack.close()
+        readme = await env_card.readme(repo)
         header = Header(
             key=str(repo.key),
             sha=repo.sha,
@@ -69,6 +71,9 @@ async def build(repo: Repo, reader: Reader, shelf: Shelf, *, on_progress: OnProg
             reader_version=reader.version,
             built_at=datetime.now(UTC),
             tasks=len(plans),
+            title=env_card.title(repo.info),
+            brief=env_card.brief(repo.info, readme or ""),
+            readme=readme,
             facts=finished.header,
             facet_order=finished.facet_order,
             ordered=finished.ordered,

@@ -1,4 +1,4 @@
-"""Texts, reasons and cards as JSON, for the databases of the index. What they hold passed `rlx.answers` when written."""
+"""Texts, reasons and cards as JSON, for the databases of the index. They hold what passed `rlx.answers`."""
 
 from collections.abc import Mapping, Sequence
 

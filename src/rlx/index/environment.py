@@ -6,8 +6,7 @@ from typing import Never
 import anyio.to_thread
 
 from rlx.errors import BadInput, NotFound
-from rlx.formats import card as env_card
-from rlx.formats.repo_files import RepoFiles, relative_to
+from rlx.formats.repo_files import RepoFiles, folder_of, packed_blob, relative_to
 from rlx.hub.repo import Repo
 from rlx.ids import ROOT_REF
 from rlx.index.pack import Pack
@@ -47,11 +46,10 @@ class IndexedEnvironment:
         header = self._index.header
         view = self._reader.summary_view(header.facts, self._index.counts())
         page = self._index.page(TaskQuery(subset=subset, limit=0))
-        readme = await env_card.readme(self._repo)
         return Summary(
             key=self._repo.key,
-            title=env_card.title(self._repo.info),
-            brief=env_card.brief(self._repo.info, readme or ""),
+            title=header.title,
+            brief=header.brief,
             format=self.format,
             support=view.support,
             revision=header.sha,
@@ -63,7 +61,7 @@ class IndexedEnvironment:
             tiles=self._tiles(),
             subsets=self._subsets(),
             withheld=header.withheld,
-            readme=readme,
+            readme=header.readme,
         )
 
     async def tasks(self, query: TaskQuery) -> Page[TaskCard]:
@@ -102,10 +100,15 @@ class IndexedEnvironment:
     async def files(self, ref: str | None, path: str = "") -> Listing | Blob:
         if ref is None:
             return await self._files.open(path)
-        self._place(ref)
+        place = self._place(ref)
+        record = self._pack.record(place, self._index.card(place), None)
+        listed = {entry.path: entry for entry in record.files}
+        if path not in listed:
+            return folder_of(path, listed)
+        if path in record.texts:
+            return packed_blob(listed[path], record.texts[path])
         root = _root(ref)
-        below = f"{root}/{path}".strip("/") if root else path
-        return relative_to(root, await self._files.open(below))
+        return relative_to(root, await self._files.open(f"{root}/{path}" if root else path))
 
     async def run_options(self, ref: str) -> tuple[RunOption, ...]:
         return (await self.task(ref)).run_options
@@ -132,10 +135,6 @@ class IndexedEnvironment:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(fetched.data)
         return target
-
-    def close(self) -> None:
-        self._index.close()
-        self._pack.close()
 
     def _place(self, ref: str) -> int:
         place = self._index.find(ref)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from weakref import finalize
 
 from rlx.answers import Masked, ShownJson
 from rlx.answers.shown import Json
@@ -73,6 +74,7 @@ class Pack:
 
     def __init__(self, path: Path) -> None:
         self._db = open_readonly(path)
+        finalize(self, self._db.close)  # whoever still reads keeps it open
 
     def record(self, ord_: int, card: TaskCard, review: ShownJson | None) -> TaskRecord:
         """The task at `ord_`, with all of its texts."""
@@ -88,9 +90,6 @@ class Pack:
             withheld=withheld_in(json.loads(withheld)),
             review=review,
         )
-
-    def close(self) -> None:
-        self._db.close()
 
     def _texts(self, by_path: Mapping[str, int]) -> dict[str, Masked]:
         found: dict[str, Masked] = {}

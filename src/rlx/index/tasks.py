@@ -9,8 +9,9 @@ from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 from secrets import randbelow
+from weakref import finalize
 
-from rlx.answers import ShownJson, Withheld
+from rlx.answers import Shown, ShownJson, Withheld
 from rlx.answers.stored import stored, stored_json
 from rlx.index.codec import card_in, facets_out, text_out, withheld_in, withheld_out
 from rlx.index.database import open_readonly, open_writer
@@ -33,6 +34,9 @@ class Header:
     reader_version: int
     built_at: datetime
     tasks: int
+    title: Shown
+    brief: Shown
+    readme: Shown | None
     facts: ShownJson
     """The format's own: manifests, notes."""
     facet_order: tuple[str, ...]
@@ -54,6 +58,9 @@ def write_index(path: Path, header: Header, finished: Finished, searches: Sequen
         "reader_version": header.reader_version,
         "built_at": header.built_at.isoformat(),
         "tasks": header.tasks,
+        "title": header.title,
+        "brief": header.brief,
+        "readme": header.readme,
         "facts": header.facts.value,
         "facet_order": list(header.facet_order),
         "ordered": {key: list(values) for key, values in header.ordered.items()},
@@ -97,6 +104,7 @@ class TaskIndex:
 
     def __init__(self, path: Path) -> None:
         self._db = open_readonly(path)
+        finalize(self, self._db.close)  # whoever still reads keeps it open
         meta = {key: json.loads(value) for key, value in self._db.execute("SELECT key, value FROM meta")}
         if meta.get("schema") != SCHEMA:
             raise ValueError(f"Index schema {meta.get('schema')!r}, not {SCHEMA}.")
@@ -107,6 +115,9 @@ class TaskIndex:
             reader_version=meta["reader_version"],
             built_at=datetime.fromisoformat(meta["built_at"]).astimezone(UTC),
             tasks=meta["tasks"],
+            title=stored(meta["title"]),
+            brief=stored(meta["brief"]),
+            readme=None if meta["readme"] is None else stored(meta["readme"]),
             facts=stored_json(meta["facts"]),
             facet_order=tuple(meta["facet_order"]),
             ordered={key: tuple(values) for key, values in meta["ordered"].items()},
@@ -115,9 +126,6 @@ class TaskIndex:
             withheld=withheld_in(meta["withheld"]),
             reviewed=meta["reviewed"],
         )
-
-    def close(self) -> None:
-        self._db.close()
 
     def page(self, query: TaskQuery) -> Page[TaskCard]:
         """One page of the tasks that `query` leaves. Unknown facets and values select nothing."""

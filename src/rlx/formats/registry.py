@@ -1,0 +1,70 @@
+"""The formats, in one tuple: ours, then what other distributions register under the entry-point group `rlx.formats`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+
+from rlx.errors import BadInput
+from rlx.formats.base import Aliaser, Claim, Format, IndexedFormat
+from rlx.hub.repo import Repo
+
+FORMAT_GROUP = "rlx.formats"
+ALIASER_GROUP = "rlx.aliasers"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A format or aliaser that is imported when it is first needed."""
+
+    name: str
+    target: str
+    """`module:attribute`, called without arguments."""
+
+    def load(self) -> object:
+        module, _, attribute = self.target.partition(":")
+        return getattr(import_module(module), attribute)()
+
+
+FORMATS: tuple[Entry, ...] = (Entry("harbor", "rlx.formats.harbor.format:Harbor"),)
+ALIASERS: tuple[Entry, ...] = ()
+
+
+type AnyFormat = Format | IndexedFormat
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    format: AnyFormat
+    claim: Claim
+
+
+@cache
+def formats() -> tuple[AnyFormat, ...]:
+    """Every format, built once. Raises `BadInput` when two share a name."""
+    return _load(FORMATS, FORMAT_GROUP)  # type: ignore[return-value]  # entry points are untyped; conformance proves it
+
+
+@cache
+def aliasers() -> tuple[Aliaser, ...]:
+    return _load(ALIASERS, ALIASER_GROUP)  # type: ignore[return-value]  # as above
+
+
+async def claims(repo: Repo, known: Sequence[AnyFormat]) -> list[Claimed]:
+    """Who claims `repo`, the surest first; registry order breaks ties."""
+    found = [Claimed(format_, claim) for format_ in known if (claim := await format_.claim(repo)) is not None]
+    return sorted(found, key=lambda claimed: -claimed.claim.confidence)
+
+
+def _load(own: Sequence[Entry], group: str) -> tuple[object, ...]:
+    entries = [*own, *(_entry(point) for point in entry_points(group=group))]
+    names = [entry.name for entry in entries]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise BadInput(f"Two installed packages register {', '.join(twice)} under {group}.", hint="Uninstall one.")
+    return tuple(entry.load() for entry in entries)
+
+
+def _entry(point: EntryPoint) -> Entry:
+    return Entry(point.name, point.value)

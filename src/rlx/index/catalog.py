@@ -1,0 +1,212 @@
+"""The catalog in this process: a listing of the Hub, and what is known of each environment that was read.
+
+On a local hub every environment is read in the background, so that counts and kinds come from the files; on the Hub
+what has not been opened is known by its tags alone.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import anyio
+
+from rlx.answers import name
+from rlx.errors import NotReady, UserError
+from rlx.formats import card
+from rlx.formats.files import FilesEnvironment, why_no_tasks
+from rlx.formats.kinds import HUB_TAGS, SPACE_TAGS, is_environment, kind_of
+from rlx.hub.client import HubClient
+from rlx.hub.info import RepoInfo
+from rlx.ids import EnvKey
+from rlx.index.library import Library
+from rlx.model import ANONYMOUS, KINDS, EnvCard, EnvPage, EnvQuery, Summary, Viewer
+from rlx.texts import say
+
+READ_AT_ONCE = 4
+
+type OnRead = Callable[[int, int], None]
+"""Told how many environments are read, of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    infos: tuple[RepoInfo, ...]
+    at: float
+
+
+class Catalog:
+    """Environments that everybody may see."""
+
+    def __init__(
+        self, hub: HubClient, library: Library, *, everything: bool, ttl: float, clock: Callable[[], float]
+    ) -> None:
+        self._hub = hub
+        self._library = library
+        self._everything = everything
+        self._ttl = ttl
+        self._clock = clock
+        self._listing: _Listing | None = None
+        self._lock = anyio.Lock()
+        self._cards: dict[EnvKey, EnvCard] = {}
+        self._reading = False
+
+    async def search(self, query: EnvQuery, viewer: Viewer) -> EnvPage:
+        """One page of environments. Raises `Upstream` when no listing could ever be had."""
+        infos = await self._infos()
+        cards = [self._card(info) for info in infos]
+        words = query.text.lower().split()
+        found = [item for item in cards if all(word in _haystack(item) for word in words)]
+        counts = Counter(item.kind for item in found)
+        chosen = [item for item in found if query.kind in (None, item.kind)]
+        chosen = _sorted(chosen, query.sort)
+        return EnvPage(
+            items=tuple(chosen[query.offset : query.offset + query.limit]),
+            total=len(chosen),
+            kinds=tuple((kind, counts[kind]) for kind in KINDS if counts[kind]),
+            environments=len(cards),
+            tasks=sum(item.tasks or 0 for item in cards),
+            offset=query.offset,
+            limit=query.limit,
+            building=self._reading,
+        )
+
+    async def all(self, viewer: Viewer, on_read: OnRead | None = None, *, limit: int | None = None) -> list[EnvCard]:
+        """Every listed environment, each claimed and, where its format has an index, read. In listing order."""
+        infos = (await self._infos())[:limit]
+        done = 0
+
+        async def read(info: RepoInfo) -> None:
+            nonlocal done
+            async with slots:
+                await self._read(info, viewer, wait=None)
+            done += 1
+            if on_read:
+                on_read(done, len(infos))
+
+        slots = anyio.Semaphore(READ_AT_ONCE)
+        async with anyio.create_task_group() as group:
+            for info in infos:
+                group.start_soon(read, info)
+        return [self._card(info) for info in infos]
+
+    async def read_all(self) -> None:
+        """Read everything in the background, so that the explore page knows it."""
+        self._reading = True
+        try:
+            await self.all(ANONYMOUS)
+        except UserError:
+            return  # the Hub is away: pages say so themselves, and reading starts again with the next listing
+        finally:
+            self._reading = False
+
+    def ready(self) -> bool:
+        return self._listing is not None
+
+    async def note(self, summary: Summary, info: RepoInfo) -> None:
+        """Remember what an opened environment said of itself, when everybody may see it."""
+        if not info.restricted:
+            self._cards[info.key] = _read_card(info, summary)
+
+    async def _infos(self) -> tuple[RepoInfo, ...]:
+        async with self._lock:
+            if self._listing is None or self._clock() - self._listing.at >= self._ttl:
+                try:
+                    infos = await self._fetch()
+                except UserError:
+                    if self._listing is None:
+                        raise
+                    infos = self._listing.infos  # better an old list than none
+                self._listing = _Listing(infos, self._clock())
+        return self._listing.infos
+
+    async def _fetch(self) -> tuple[RepoInfo, ...]:
+        found: dict[EnvKey, RepoInfo] = {}
+        for kind, tags in (("space", SPACE_TAGS), ("dataset", HUB_TAGS)):
+            for filters in [()] if self._everything else [(tag,) for tag in tags]:
+                listed = await self._hub.repos(kind, token=False, filters=filters)  # type: ignore[arg-type]
+                found |= {info.key: info for info in listed if info.key not in found}
+        infos = [info for info in found.values() if not info.private and is_environment(info)]
+        return tuple(sorted(infos, key=lambda info: -(info.trending or 0)))
+
+    async def _read(self, info: RepoInfo, viewer: Viewer, *, wait: float | None) -> None:
+        known = self._cards.get(info.key)
+        if known and known.state == "ready" and known.revision == info.sha:
+            return
+        try:
+            environment = await self._library.open(info.key, viewer, wait=wait)
+            await self.note(await environment.summary(), await self._library.info(info.key, viewer))
+        except NotReady:
+            return
+        except UserError as error:
+            self._cards[info.key] = replace(
+                _listed_card(info), state="failed", why=say("index.unreadable", reason=error.message)
+            )
+
+    def _card(self, info: RepoInfo) -> EnvCard:
+        known = self._cards.get(info.key)
+        if known is None:
+            return _listed_card(info)
+        return replace(
+            known,
+            downloads=info.downloads,
+            likes=info.likes,
+            trending=info.trending,
+            modified=info.modified,
+        )
+
+
+def _listed_card(info: RepoInfo) -> EnvCard:
+    kind = kind_of(info)
+    return EnvCard(
+        key=info.key,
+        title=card.title(info),
+        brief=card.brief(info),
+        kind=kind,
+        framework=kind,
+        format=None,
+        tasks=None,
+        why=why_no_tasks(kind) if kind != "harbor" else say("index.not_read"),
+        revision=info.sha,
+        tags=tuple(name(tag) for tag in info.tags),
+        graded=(),
+        runs=(),
+        modified=info.modified,
+        downloads=info.downloads,
+        likes=info.likes,
+        trending=info.trending,
+        state="listed",
+    )
+
+
+def _read_card(info: RepoInfo, summary: Summary) -> EnvCard:
+    values = {facet.key: tuple(value.value for value in facet.values) for facet in summary.facets}
+    return replace(
+        _listed_card(info),
+        title=summary.title,
+        brief=summary.brief,
+        kind=kind_of(info) if summary.format == FilesEnvironment.format else summary.support.framework,
+        framework=summary.support.framework,
+        format=summary.format,
+        tasks=summary.tasks,
+        why=summary.why,
+        revision=summary.revision,
+        graded=values.get("graded", ()),
+        runs=values.get("runs", ()),
+        state="ready",
+    )
+
+
+def _haystack(item: EnvCard) -> str:
+    return f"{item.key.repo_id} {item.title} {item.brief} {' '.join(item.tags)}".lower()
+
+
+def _sorted(cards: Sequence[EnvCard], sort: str) -> list[EnvCard]:
+    """Trending is the listing's own order; ties keep it."""
+    keys: Mapping[str, Callable[[EnvCard], object]] = {
+        "updated": lambda item: -(item.modified.timestamp() if item.modified else 0),
+        "tasks": lambda item: -(item.tasks or -1),
+        "name": lambda item: item.key.repo_id.lower(),
+        "downloads": lambda item: -(item.downloads or -1),
+        "likes": lambda item: -(item.likes or -1),
+    }
+    return sorted(cards, key=keys[sort]) if sort in keys else list(cards)  # type: ignore[arg-type]

@@ -1,0 +1,82 @@
+"""First readings in progress: one job an environment and revision, whoever asks; followed by any number of viewers."""
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+
+import anyio
+import anyio.abc
+
+from rlx.errors import RlxError, Upstream
+from rlx.model import Progress
+from rlx.texts import say
+
+_log = logging.getLogger(__name__)
+
+type Work = Callable[[Callable[[Progress], None]], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class Job:
+    """One reading. `ready` is set as soon as the index can be opened, `error` when it cannot be made."""
+
+    progress: Progress = field(default_factory=lambda: Progress("listing"))
+    error: RlxError | None = None
+    ready: anyio.Event = field(default_factory=anyio.Event)
+    changed: anyio.Event = field(default_factory=anyio.Event)
+
+    def tell(self, progress: Progress) -> None:
+        self.progress = progress
+        self.changed.set()
+        self.changed = anyio.Event()
+        if progress.step in ("done", "failed"):
+            self.ready.set()
+
+    async def follow(self) -> AsyncIterator[Progress]:
+        """The progress now and at every change, up to the end."""
+        while True:
+            changed, progress = self.changed, self.progress
+            yield progress
+            if progress.step in ("done", "failed"):
+                return
+            await changed.wait()
+
+
+class Jobs:
+    """Runs readings in the services' task group, a few at a time."""
+
+    def __init__(self, group: anyio.abc.TaskGroup, *, at_once: int) -> None:
+        self._group = group
+        self._slots = anyio.Semaphore(at_once)
+        self._running: dict[tuple[str, ...], Job] = {}
+
+    def find(self, name: tuple[str, ...]) -> Job | None:
+        return self._running.get(name)
+
+    def start(self, name: tuple[str, ...], work: Work) -> Job:
+        """The job called `name`, started when it is not running."""
+        job = self._running.get(name)
+        if job is None:
+            job = self._running[name] = Job()
+            self._group.start_soon(self._run, name, job, work)
+        return job
+
+    async def _run(self, name: tuple[str, ...], job: Job, work: Work) -> None:
+        try:
+            async with self._slots:
+                await work(job.tell)
+        except RlxError as error:
+            job.error = error
+        except Exception as error:  # what no rule foresaw fails this job, not its siblings
+            job.error = Upstream(
+                f"Reading failed: {type(error).__name__}.", hint="Report it with the environment's name."
+            )
+            _log.exception("reading %s failed", name[0])
+        finally:
+            self._running.pop(name, None)
+            if not job.ready.is_set():
+                failed = job.error is not None
+                message = say("index.failed") if failed else None
+                job.tell(
+                    Progress("failed" if failed else "done", job.progress.done, job.progress.total, message=message)
+                )

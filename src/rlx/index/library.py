@@ -1,0 +1,195 @@
+"""Opens environments for viewers: visibility first, then the surest format, then its index or the format itself.
+
+What is public is read without a token and shared. What is private or gated is checked with the viewer's own token on
+every request, read with it, and cached under that viewer's scope alone.
+"""
+
+import sqlite3
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from rlx.errors import Forbidden, NotFound, NotReady, UserError
+from rlx.formats.base import Environment, HandOver, IndexedFormat
+from rlx.formats.files import FilesEnvironment
+from rlx.formats.kinds import kind_of
+from rlx.formats.registry import AnyFormat, Claimed, claims
+from rlx.hub.client import HubClient, Token
+from rlx.hub.info import RepoInfo
+from rlx.hub.repo import Repo
+from rlx.ids import EnvKey
+from rlx.index.build import build, names
+from rlx.index.environment import IndexedEnvironment
+from rlx.index.jobs import Job, Jobs
+from rlx.index.pack import Pack
+from rlx.index.records import Reader
+from rlx.index.tasks import TaskIndex
+from rlx.model import Progress, Viewer
+from rlx.store.shelf import Shelf
+
+OPEN_ENVIRONMENTS = 256
+"""Opened environments kept; the least used is closed."""
+_INFOS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    info: RepoInfo | UserError
+    at: float
+
+
+class Library:
+    """One for the process."""
+
+    def __init__(
+        self,
+        hub: HubClient,
+        *,
+        store: Path,
+        cache_dir: Path,
+        jobs: Jobs,
+        formats: Sequence[AnyFormat],
+        clock: Callable[[], float],
+        info_ttl: float,
+        max_files: int,
+        pack_budget: int,
+    ) -> None:
+        self._hub = hub
+        self._cache_dir = cache_dir
+        self._jobs = jobs
+        self._formats = formats
+        self._clock = clock
+        self._info_ttl = info_ttl
+        self._max_files = max_files
+        self._pack_budget = pack_budget
+        self._public = Shelf(store, cache_dir / "public")
+        self._infos: OrderedDict[EnvKey, _Known] = OrderedDict()
+        self._open: OrderedDict[tuple[str, ...], Environment] = OrderedDict()
+        self._repos: OrderedDict[tuple[str, ...], Repo] = OrderedDict()
+
+    async def info(self, key: EnvKey, viewer: Viewer) -> RepoInfo:
+        """What `viewer` may know of `key` now. Raises `NotFound`, `Forbidden`, `Upstream`."""
+        try:
+            info = await self._public_info(key)
+        except (NotFound, Forbidden):
+            if viewer.token is None:
+                raise
+            return await self._hub.info(key, token=viewer.token)
+        if info.restricted:
+            await self._hub.may_read(key, token=viewer.token or False)
+        return info
+
+    async def repo(self, key: EnvKey, viewer: Viewer) -> Repo:
+        info = await self.info(key, viewer)
+        token: Token = (viewer.token or False) if info.restricted else False
+        name = (str(key), info.sha or "", self._scope(info, viewer))
+        if name not in self._repos:
+            _trim(self._repos, OPEN_ENVIRONMENTS)
+            self._repos[name] = Repo(self._hub, info, token, self._max_files)
+        self._repos.move_to_end(name)
+        return self._repos[name]
+
+    async def claims(self, key: EnvKey, viewer: Viewer) -> list[Claimed]:
+        """Every format's claim, the surest first."""
+        return await claims(await self.repo(key, viewer), self._formats)
+
+    async def open(self, key: EnvKey, viewer: Viewer, *, wait: float | None = 2.0) -> Environment:
+        """The environment at its current revision.
+
+        Raises `NotReady` when its first reading takes longer than `wait` seconds (None: wait to the end), and what
+        `info` raises.
+        """
+        repo = await self.repo(key, viewer)
+        name = (str(key), repo.sha, self._scope(repo.info, viewer))
+        environment = self._open.get(name)
+        if environment is None:
+            environment = self._open[name] = await self._open_anew(repo, viewer, name, wait)
+            _trim(self._open, OPEN_ENVIRONMENTS)
+        self._open.move_to_end(name)
+        return environment
+
+    async def progress(self, key: EnvKey, viewer: Viewer) -> Progress | None:
+        """How far its first reading is; None when none is running."""
+        job = await self._job(key, viewer)
+        return job.progress if job else None
+
+    async def follow(self, key: EnvKey, viewer: Viewer) -> AsyncIterator[Progress]:
+        """Its first reading as it goes on, up to the end; nothing when none is running."""
+        job = await self._job(key, viewer)
+        if job:
+            async for progress in job.follow():
+                yield progress
+
+    async def _public_info(self, key: EnvKey) -> RepoInfo:
+        known = self._infos.get(key)
+        if known is None or self._clock() - known.at >= self._info_ttl:
+            try:
+                answer: RepoInfo | UserError = await self._hub.info(key, token=False)
+            except (NotFound, Forbidden) as error:
+                answer = error
+            known = self._infos[key] = _Known(answer, self._clock())
+            _trim(self._infos, _INFOS)
+        if isinstance(known.info, UserError):
+            raise known.info
+        return known.info
+
+    async def _open_anew(self, repo: Repo, viewer: Viewer, name: tuple[str, ...], wait: float | None) -> Environment:
+        for claimed in await claims(repo, self._formats):
+            if isinstance(claimed.format, IndexedFormat):
+                return await self._open_index(repo, claimed.format.reader, name, wait)
+            try:
+                return await claimed.format.open(repo, viewer)
+            except HandOver:
+                continue
+        return FilesEnvironment(repo, kind_of(repo.info))
+
+    async def _open_index(self, repo: Repo, reader: Reader, name: tuple[str, ...], wait: float | None) -> Environment:
+        shelf = self._shelf(repo.info, name[-1])
+        found = self._find(repo, reader, shelf)
+        if found is not None:
+            return found
+
+        async def work(tell: Callable[[Progress], None]) -> None:
+            await build(repo, reader, shelf, on_progress=tell, pack_budget=self._pack_budget)
+            self._open.pop(name, None)  # what was opened meanwhile lacks the reviews that came after the index
+
+        job = self._jobs.start(name, work)
+        with anyio.move_on_after(wait):
+            await job.ready.wait()
+        if job.error is not None:
+            raise job.error
+        found = self._find(repo, reader, shelf) if job.ready.is_set() else None
+        if found is None:
+            raise NotReady(f"{repo.key} is being read for the first time.", hint="Ask again in a few seconds.")
+        return found
+
+    def _find(self, repo: Repo, reader: Reader, shelf: Shelf) -> Environment | None:
+        """The index on the shelf. A damaged one is dropped, to be built again."""
+        index_name, pack_name = names(repo, reader)
+        index_path, pack_path = shelf.find(index_name), shelf.find(pack_name)
+        if index_path is None or pack_path is None:
+            return None
+        try:
+            return IndexedEnvironment(repo, reader, TaskIndex(index_path), Pack(pack_path))
+        except (sqlite3.DatabaseError, ValueError, KeyError):
+            shelf.drop(index_name)
+            shelf.drop(pack_name)
+            return None
+
+    async def _job(self, key: EnvKey, viewer: Viewer) -> Job | None:
+        info = await self.info(key, viewer)
+        return self._jobs.find((str(key), info.sha or "", self._scope(info, viewer)))
+
+    def _scope(self, info: RepoInfo, viewer: Viewer) -> str:
+        return viewer.scope if info.restricted else "public"
+
+    def _shelf(self, info: RepoInfo, scope: str) -> Shelf:
+        return self._public if scope == "public" else Shelf(None, self._cache_dir / "private" / scope)
+
+
+def _trim[K, V](cache: "OrderedDict[K, V]", size: int) -> None:
+    while len(cache) > size:
+        cache.popitem(last=False)

@@ -1,0 +1,93 @@
+"""The composition root: the one place where clients, caches and background work are made."""
+
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+import httpx2
+
+from rlx.errors import BadInput
+from rlx.formats.registry import AnyFormat, formats
+from rlx.hub.client import HubClient
+from rlx.index.catalog import Catalog
+from rlx.index.jobs import Jobs
+from rlx.index.library import Library
+from rlx.settings import Settings
+
+LOCAL_HUB = "http://hub.localhost"
+"""Endpoint of a hub in this process; no address is ever resolved."""
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    settings: Settings
+    hub: HubClient
+    library: Library
+    catalog: Catalog
+
+
+@asynccontextmanager
+async def create_services(
+    settings: Settings,
+    *,
+    transport: httpx2.AsyncBaseTransport | None = None,
+    known_formats: Sequence[AnyFormat] | None = None,
+    clock: Callable[[], float] = time.monotonic,
+    read_all: bool = False,
+) -> AsyncIterator[Services]:
+    """Services for `settings`, closed at the end. `transport` replaces the network; `read_all` reads a local hub's
+    environments in the background. Raises `BadInput` for a hub that is neither a URL nor a folder.
+    """
+    folder = local_folder(settings.hub)
+    if folder is not None and transport is None:
+        transport = _local_transport(folder, settings)
+    hub = HubClient(
+        LOCAL_HUB if folder is not None else settings.hub,
+        transport=transport,
+        connections=settings.hub_connections,
+        timeout=settings.hub_timeout,
+        clock=clock,
+    )
+    try:
+        async with anyio.create_task_group() as group:
+            library = Library(
+                hub,
+                store=settings.store,
+                cache_dir=settings.cache_dir,
+                jobs=Jobs(group, at_once=settings.index_jobs),
+                formats=formats() if known_formats is None else known_formats,
+                clock=clock,
+                info_ttl=0.0 if folder is not None else settings.info_ttl,
+                max_files=settings.max_listing_files,
+                pack_budget=settings.pack_budget,
+            )
+            ttl = 5.0 if folder is not None else settings.listing_ttl
+            catalog = Catalog(hub, library, everything=folder is not None, ttl=ttl, clock=clock)
+            if read_all and folder is not None:
+                group.start_soon(catalog.read_all)
+            yield Services(settings, hub, library, catalog)
+            group.cancel_scope.cancel()
+    finally:
+        await hub.aclose()
+
+
+def local_folder(hub: str) -> Path | None:
+    """The folder that `hub` names, or None for a URL."""
+    if hub.startswith(("https://", "http://")):
+        return None
+    folder = Path(hub).expanduser()
+    if not folder.is_dir():
+        raise BadInput(
+            f"No folder {hub!r} to use as a hub.",
+            hint="Give a folder that holds datasets/<org>/<name>, or an https URL.",
+        )
+    return folder.resolve()
+
+
+def _local_transport(folder: Path, settings: Settings) -> httpx2.AsyncBaseTransport:
+    from rlx.localhub import LocalHub  # imported late: a process that talks to the Hub does without
+
+    return httpx2.ASGITransport(app=LocalHub(folder, cache_dir=settings.cache_dir / "localhub").app)
