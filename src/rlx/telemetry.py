@@ -12,12 +12,17 @@ _SECRET = re.compile(r"hf_[A-Za-z0-9_]{4,}|(?i:bearer)\s+\S+")
 _spans: ContextVar[dict[str, float] | None] = ContextVar("spans", default=None)
 
 
+def redact(text: str) -> str:
+    """`text` without tokens."""
+    return _SECRET.sub("[token]", text)
+
+
 class Redact(logging.Filter):
     """Removes tokens from every record, whoever wrote it."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         message = record.getMessage()
-        clean = _SECRET.sub("[token]", message)
+        clean = redact(message)
         if clean != message:
             record.msg, record.args = clean, ()
         return True
