@@ -16,8 +16,8 @@ from rlx.answers.stored import stored, stored_json
 from rlx.index.codec import card_in, facets_out, text_out, withheld_in, withheld_out
 from rlx.index.database import open_readonly, open_writer
 from rlx.index.records import Counts, Finished
-from rlx.model import Facet, FacetValue, Page, TaskCard, TaskQuery
-from rlx.texts import say
+from rlx.model import Facet, FacetValue, Page, TaskCard, TaskQuery, Text
+from rlx.texts import DEFAULT, Say, catalog
 
 SCHEMA = 1
 FACET_VALUES = 40
@@ -219,8 +219,7 @@ class TaskIndex:
             values = self._values(key, others, selected.get(key, ()))
             shown = [value for place, value in enumerate(values) if place < FACET_VALUES or value.selected]
             if shown:
-                label = say(f"facet.{key}") if ":" not in key else stored(key.partition(":")[2].replace("_", " "))
-                yield Facet(key, label, tuple(shown), key in self.header.ordered, len(values) - len(shown))
+                yield Facet(key, _label(key), tuple(shown), key in self.header.ordered, len(values) - len(shown))
 
     def _values(self, key: str, mask: int, selected: Sequence[str]) -> list[FacetValue]:
         """Values that occur under `mask`, and the selected ones; in their natural order, else commonest first."""
@@ -243,3 +242,9 @@ def _intersect(mask: int, others: Iterable[int]) -> int:
     for other in others:
         mask &= other
     return mask
+
+
+def _label(key: str) -> Text:
+    """A text of ours for the facets that formats share; any other key, `meta:<key>` among them, speaks for itself."""
+    known = f"facet.{key}"
+    return Say(known) if known in catalog(DEFAULT) else stored(key.removeprefix("meta:").replace("_", " "))
