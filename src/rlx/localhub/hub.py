@@ -1,0 +1,144 @@
+"""The local hub: the Hugging Face Hub's HTTP API over a folder, as an ASGI application."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import anyio
+
+from rlx.localhub import api
+from rlx.localhub.access import Visitor, identify, not_found
+from rlx.localhub.faults import Fault, Faults
+from rlx.localhub.files import Changed
+from rlx.localhub.limits import Meter
+from rlx.localhub.shelf import KINDS, Shelf
+from rlx.localhub.viewer.routes import Viewer
+from rlx.localhub.wire import (
+    Answer,
+    Bucket,
+    Headers,
+    Receive,
+    Refusal,
+    Request,
+    Scope,
+    Send,
+    json_answer,
+    send_answer,
+    text_answer,
+)
+
+_FRONT = """Local hub.
+/api                                                    the Hub's API
+/datasets/<org>/<name>/resolve/<revision>/<path>        files
+/viewer                                                 the dataset viewer
+"""
+_READ_ONLY = "This local hub only reads."
+_REMEMBERED = 10_000
+
+
+class LocalHub:
+    """Serves `<root>/{datasets,spaces,models}/<org>/<name>`; never writes below `root`.
+
+    Cheap to make: folders are looked at when they are asked for, and again after `rescan` seconds (a look that is slow
+    stretches that up to five seconds; 0 looks every time). `cache_dir` keeps file hashes between runs. `users` maps
+    tokens to user names, beside those of `hub.json`. Raises `NotFound` when `root` is no folder, `BadInput` when its
+    `hub.json` is malformed.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        cache_dir: Path | None = None,
+        users: Mapping[str, str] | None = None,
+        faults: Faults | None = None,
+        rescan: float = 1.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.faults = faults if faults is not None else Faults()
+        self.requests: deque[tuple[str, str]] = deque(maxlen=_REMEMBERED)
+        """Method and path (as sent, with the query) of the latest requests, oldest first."""
+        self._shelf = Shelf(
+            root, cache_dir=cache_dir, users=users or {}, faults=self.faults, interval=rescan, clock=clock
+        )
+        self._viewer = Viewer(self._shelf)
+        self._meter = Meter(clock)
+
+    @property
+    def root(self) -> Path:
+        return self._shelf.root
+
+    def warm(self) -> dict[str, int]:
+        """Look at every repository now, so that no first request waits. Gives their number by kind."""
+        return self._shelf.warm()
+
+    async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The ASGI application."""
+        if scope["type"] != "http":
+            return
+        request = Request(scope, receive)
+        query = scope["query_string"].decode("latin-1")
+        self.requests.append((request.method, f"{request.path}?{query}" if query else request.path))
+        self._shelf.tick()
+        fault = self.faults.take(request.method, request.path)
+        if fault is not None:
+            await self._misbehave(fault, request, send)
+            return
+        answer = await self._answer(request)
+        try:
+            await send_answer(answer, send, head=request.method == "HEAD")
+        except Changed:
+            refusal = Refusal(503, "", "The file changed on disk while it was read.")
+            await send_answer(refusal.answer(), send, head=request.method == "HEAD")
+
+    async def _misbehave(self, fault: Fault, request: Request, send: Send) -> None:
+        await anyio.sleep(fault.delay)
+        answer = fault.instead(_bucket(request.path))
+        if answer is None:
+            answer = fault.alter(await self._answer(request, whole=fault.ignore_range))
+        await fault.send(answer, send, head=request.method == "HEAD")
+
+    async def _answer(self, request: Request, *, whole: bool = False) -> Answer:
+        limits: Headers = []
+        try:
+            visitor = identify(request, self._shelf.sidecar)
+            limits = self._meter.spend(_bucket(request.path), visitor.key, self._shelf.sidecar.current.limits)
+            answer = await self._route(request, visitor, whole)
+        except Refusal as refusal:
+            answer = refusal.answer()
+        answer.headers.extend(limits)
+        return answer
+
+    async def _route(self, request: Request, visitor: Visitor, whole: bool) -> Answer:
+        parts = request.path.split("/")[1:]
+        posted = request.method == "POST" and len(parts) == 6 and parts[4] == "paths-info"
+        if request.method not in {"GET", "HEAD"} and not posted:
+            raise Refusal(405, "", _READ_ONLY, [(b"allow", b"GET, HEAD")])
+        match parts:
+            case ["api", "whoami-v2"]:
+                return api.whoami(visitor.user)
+            case ["api", "agent-harnesses"]:
+                # The client caches this answer for a day and breaks on anything but an object.
+                return json_answer({})
+            case ["api", kind] if kind in KINDS:
+                return await api.list_repos(self._shelf, request, visitor, kind)
+            case ["api", "spaces", "semantic-search"]:
+                raise Refusal(404, "", "This local hub has no semantic search.")
+            case ["api", kind, _] if kind in KINDS:
+                raise not_found(visitor, kind)
+            case ["api", kind, *repo] if kind in KINDS:
+                return await api.repo_route(self._shelf, request, visitor, kind, repo)
+            case ["viewer", route]:
+                return await self._viewer.answer(route, request, visitor)
+            case ["datasets" | "spaces" as kind, org, name, "resolve", rev, *path] if path:
+                return await api.resolve(self._shelf, request, visitor, kind, [org, name, rev, *path], whole=whole)
+            case [org, name, "resolve", rev, *path] if path:
+                return await api.resolve(self._shelf, request, visitor, "models", [org, name, rev, *path], whole=whole)
+            case [""]:
+                return text_answer(_FRONT)
+        raise Refusal(404, "", "This local hub has no such route.")
+
+
+def _bucket(path: str) -> Bucket:
+    return "api" if path.startswith(("/api/", "/viewer/")) else "resolvers" if "/resolve/" in path else "pages"

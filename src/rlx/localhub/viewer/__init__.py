@@ -1,0 +1,1 @@
+"""The dataset viewer's API over the files of served datasets."""
