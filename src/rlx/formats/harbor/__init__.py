@@ -1,1 +1,1 @@
-"""Harbor task folders: found by where `task.toml` is, read tolerantly, told as a page. Importing the package is free."""
+"""Harbor task folders: found by where `task.toml` is, read tolerantly, told as a page."""

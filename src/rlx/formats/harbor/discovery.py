@@ -1,7 +1,7 @@
 """Where the tasks of a repository are: every folder that holds a `task.toml`, wherever it lies.
 
 Harbor's own discovery looks one level below a path it is given. Here any layout counts: `tasks/<task>`,
-`tasks/<group>/../<task>`, `<task>` at the root, `<benchmark>/tasks/<task>`, a repository that is one task, mixed depths.
+`tasks/<group>/../<task>`, `<task>` at the root, `<benchmark>/tasks/<task>`, a repository that is one task, any mix.
 """
 
 import os

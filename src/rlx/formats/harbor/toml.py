@@ -15,9 +15,10 @@ MAX_DEPTH = 64
 
 _POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _OPAQUE = re.compile(
-    r'"""(?:[^\\]|\\.)*?"""' r"|'''[\s\S]*?'''" r'|"(?:[^"\\\n]|\\.)*"' r"|'[^'\n]*'" r"|#[^\n]*",
+    r'"""(?:[^\\]|\\.|\\\Z)*?(?:"""|\Z)' r"|'''.*?(?:'''|\Z)" r'|"(?:[^"\\\n]|\\.)*"?' r"|'[^'\n]*'?" r"|#[^\n]*",
     re.DOTALL,
 )
+"""Strings and comments. Unclosed ones match to their end too, so that no character is looked at twice."""
 _BRACKET = re.compile(r"[\[\]{}]")
 _PIECE = re.compile(r"[=,{}\n]")
 

@@ -1,0 +1,11 @@
+"""Amounts as one would say them."""
+
+from rlx.texts import Say, say
+
+
+def duration(seconds: float) -> Say:
+    """A time limit in the unit one would say it in."""
+    for unit, size in (("hours", 3600), ("minutes", 60)):
+        if seconds >= size and (seconds % size == 0 or seconds >= 10 * size):
+            return say(f"harbor.time.{unit}", n=round(seconds / size))
+    return say("harbor.time.seconds", n=int(seconds) if seconds == int(seconds) else round(seconds, 1))

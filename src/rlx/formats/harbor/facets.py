@@ -1,0 +1,166 @@
+"""The facets of a task: what lists are filtered by. Values are short; those of the dataset passed the policy before."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from rlx.answers import Shown, name
+from rlx.answers.shown import MARK
+from rlx.formats.harbor.facts import COMPOSE, DOCKERFILE, Facts
+from rlx.formats.harbor.running import Subject, runnable
+from rlx.formats.harbor.schema import TaskSettings
+from rlx.formats.harbor.table import plain
+from rlx.model import Facets, TaskCard
+
+ORDER = ("graded", "runs", "setup", "sandbox", "difficulty", "category", "group", "language", "network", "base", "tags")
+DIFFICULTIES = ("Trivial", "Easy", "Medium", "Hard", "Expert")
+ORDERED = {"difficulty": DIFFICULTIES, "sandbox": ("Local", "Docker", "HF Sandbox", "None")}
+
+_SAME = {"simple": "Easy", "beginner": "Easy", "basic": "Easy", "moderate": "Medium", "intermediate": "Medium"}
+_SAME |= {"normal": "Medium", "difficult": "Hard", "challenging": "Hard", "advanced": "Hard", "very hard": "Expert"}
+_DIFFICULTY_KEYS = ("difficulty", "difficulty_tier", "difficulty_level", "task_complexity", "complexity", "level")
+_CATEGORY_KEYS = ("category", "domain", "task_type_name", "task_type", "skill_type", "type", "subcategory", "subject")
+_TAG_KEYS = ("tags", "keywords")
+_NOT_META = {*_DIFFICULTY_KEYS[:3], "category", "tags", "keywords", "language", "title", "description", "name", "id"}
+_PRIVATE = re.compile(r"(^|[_-])(e?[_-]?mail|phone|author|canary)([_-]|$)", re.IGNORECASE)
+_PLACEHOLDER = re.compile(r"[{}]|^__\w+__$|^TODO$")
+_SANDBOX_NAMES = {"local": "Local", "docker": "Docker", "hf": "HF Sandbox"}
+_NETWORK_NAMES = {"public": "Open", "no-network": "None", "allowlist": "Allow list"}
+_MAX_VALUE = 60
+_MAX_TAGS = 12
+
+
+def task_facets(subject: Subject, group: str) -> dict[str, tuple[Shown, ...]]:
+    """Of one task, from its masked settings; only keys that have a value."""
+    settings, facts = subject.settings, subject.facts
+    metadata = settings.metadata
+    networks = {network.mode for _, network in settings.networks}
+    found: dict[str, Iterable[str]] = {
+        "graded": [_graded(facts)],
+        "runs": [_runs(settings, subject.paths)],
+        "setup": _setup(settings, facts, subject.paths),
+        "sandbox": [_SANDBOX_NAMES[item.sandbox] for item in runnable(subject) if item.could] or ["None"],
+        "difficulty": [level for level in [difficulty(_first(metadata, _DIFFICULTY_KEYS))] if level],
+        "category": _short(_first(metadata, _CATEGORY_KEYS)),
+        "group": [group] if group else [],
+        "language": _short(metadata.get("language")),
+        "network": sorted(_NETWORK_NAMES.get(mode, mode) for mode in networks),
+        "base": [_base(facts.dockerfile.base)] if facts.dockerfile and facts.dockerfile.base else [],
+        "tags": _tags(settings),
+    }
+    if facts.problem:
+        found = {"group": found["group"]}
+    return {key: tuple(name(value) for value in dict.fromkeys(values)) for key, values in found.items() if values}
+
+
+def difficulty(value: object) -> str | None:
+    """A word of the common scale, else the author's own in short; None for a placeholder."""
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        return None
+    word = re.split(r"[(\n,;:]", str(value).strip())[0].strip()
+    word = re.sub(r"\s+(task|level|difficulty)$", "", word, flags=re.IGNORECASE)
+    if not word or len(word) > 40 or _PLACEHOLDER.search(word) or word == MARK:
+        return None
+    return _SAME.get(word.lower(), word[0].upper() + word[1:])
+
+
+def metadata_values(metadata: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
+    """Values that may serve as `meta:<key>` facets: short words, numbers and lists of them."""
+    found = {}
+    for key, value in metadata.items():
+        if key in _NOT_META or _PRIVATE.search(key) or len(key) > 40 or not re.fullmatch(r"[\w.-]+", key):
+            continue
+        values = tuple(_short(value)) if not isinstance(value, list) else tuple(v for x in value for v in _short(x))
+        if values:
+            found[key] = values
+    return found
+
+
+def metadata_facets(values: Sequence[Mapping[str, tuple[str, ...]]]) -> tuple[str, ...]:
+    """Metadata keys worth filtering by: 2 to 25 values, on a fifth of the tasks, at least half of them repeated."""
+    tasks = len(values)
+    keys = Counter(key for item in values for key in item)
+    chosen = []
+    for key, n in keys.most_common(30):
+        counts = Counter(value for item in values for value in item.get(key, ()))
+        repeated = sum(count for count in counts.values() if count > 1)
+        if 2 <= len(counts) <= 25 and n >= tasks / 5 and repeated >= counts.total() / 2:
+            chosen.append(key)
+    return tuple(chosen)
+
+
+def useful(cards: Sequence[TaskCard], key: str) -> bool:
+    """Whether a facet tells tasks apart: two values at least, and for names of groups not one a task."""
+    counts = Counter(value for card in cards for value in card.facets.get(key, ()))
+    if key == "group":
+        return 2 <= len(counts) <= 60 and len(counts) <= max(2, len(cards) / 2)
+    if key == "base":
+        return 2 <= len(counts) <= 60
+    return bool(counts)
+
+
+def tile_facet(facets: Iterable[Facets]) -> str | None:
+    """The first of group, difficulty and category that falls into two to six parts."""
+    known = list(facets)
+    for key in ("group", "difficulty", "category"):
+        counts = Counter(value for item in known for value in item.get(key, ()))
+        if 2 <= len(counts) <= 6 and counts.total() >= len(known) * 0.6:
+            return key
+    return None
+
+
+def _graded(facts: Facts) -> str:
+    kinds = {grading.kind for grading in facts.gradings}
+    if "named" in kinds:
+        return "Named scores"
+    return "One score" if "one" in kinds else "Not found"
+
+
+def _runs(settings: TaskSettings, paths: Iterable[str]) -> str:
+    known = set(paths)
+    if COMPOSE in known:
+        return "Compose"
+    if settings.environment.image:
+        return "Image and Dockerfile" if DOCKERFILE in known else "Image"
+    return "Dockerfile" if DOCKERFILE in known else "Nothing"
+
+
+def _setup(settings: TaskSettings, facts: Facts, paths: Iterable[str]) -> list[str]:
+    secrets = any(not item.default and not item.of_model and item.where != "solution.env" for item in facts.variables)
+    every = settings.surroundings
+    told = {
+        "Steps": bool(settings.steps),
+        "Separate grader": settings.separate() or any(settings.separate(step) for step in settings.steps),
+        "MCP servers": any(item.mcp_servers for item in every),
+        "Skills": bool(settings.environment.skills_dir),
+        "Model judge": facts.judge is not None,
+        "Secrets": secrets,
+        "GPU": any(item.gpus for item in every),
+        "TPU": any(item.tpu for item in every),
+        "Windows": any(item.os == "windows" for item in every),
+        "Prior trajectory": any(path.rpartition("/")[2] == "trajectory.json" for path in paths if "tests/" not in path),
+    }
+    return [label for label, is_so in told.items() if is_so]
+
+
+def _base(image: str) -> str:
+    """An image without its digest."""
+    return image.partition("@")[0][:_MAX_VALUE]
+
+
+def _tags(settings: TaskSettings) -> list[str]:
+    raw = _first(settings.metadata, _TAG_KEYS) or list(settings.package.keywords if settings.package else ())
+    items = raw if isinstance(raw, list) else [raw]
+    return [value for item in items for value in _short(item)][:_MAX_TAGS]
+
+
+def _first(metadata: Mapping[str, object], keys: Sequence[str]) -> object:
+    return next((metadata[key] for key in keys if metadata.get(key) not in (None, "", [])), None)
+
+
+def _short(value: object) -> list[str]:
+    """A value that fits a list of choices; nothing for one that is long, nested, withheld or a placeholder."""
+    if not isinstance(value, str | int | float):
+        return []
+    text = " ".join(plain(value).split())
+    return [text] if text and len(text) <= _MAX_VALUE and text != MARK and not _PLACEHOLDER.search(text) else []

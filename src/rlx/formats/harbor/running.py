@@ -1,0 +1,170 @@
+"""Where a task could run: for each kind of sandbox, the first thing that stands in the way, and where the task says so."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from rlx.formats.harbor.facts import COMPOSE, DOCKERFILE, Facts
+from rlx.formats.harbor.missing import grader_image, missing_parts
+from rlx.formats.harbor.schema import ALLOWLIST, NO_NETWORK, PUBLIC, TaskSettings
+from rlx.model import RunOption
+from rlx.texts import Say, say
+
+SANDBOXES = ("local", "docker", "hf")
+RUNNER = "harbor"
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    reason: Say
+    source: str | None
+    """The file that says so, with a line when one is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runnable:
+    """One sandbox's answer. `could` is about the task alone, not about what is installed here."""
+
+    sandbox: str
+    obstacle: Obstacle | None
+    notes: tuple[Say, ...] = ()
+    warnings: tuple[Say, ...] = ()
+
+    @property
+    def could(self) -> bool:
+        return self.obstacle is None
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """All that is known of a task when it is asked where it could run."""
+
+    settings: TaskSettings
+    facts: Facts
+    paths: Collection[str]
+    refused: Say | None = None
+    """Harbor's own words, when it was asked and would not load the task."""
+
+
+def runnable(subject: Subject) -> tuple[Runnable, ...]:
+    common = next(_common(subject), None)
+    return tuple(
+        Runnable(
+            sandbox,
+            common or next(_of_sandbox(subject, sandbox), None) or next(_wants(subject), None),
+            notes=tuple(_notes(subject, sandbox)),
+            warnings=tuple(_warnings(subject, sandbox)),
+        )
+        for sandbox in SANDBOXES
+    )
+
+
+def run_options(found: tuple[Runnable, ...]) -> tuple[RunOption, ...]:
+    """As the page offers them. Nothing runs yet, so that even what could run says so and is not offered."""
+    return tuple(
+        RunOption(
+            runner=RUNNER,
+            sandbox=item.sandbox,
+            label=say(f"harbor.sandbox.{item.sandbox}"),
+            ok=False,
+            reason=item.obstacle.reason if item.obstacle else say("harbor.run.not_yet"),
+            source=item.obstacle.source if item.obstacle else None,
+            notes=item.notes,
+            warnings=item.warnings,
+        )
+        for item in found
+    )
+
+
+def _common(subject: Subject) -> Iterator[Obstacle]:
+    """Whatever the sandbox."""
+    settings, facts = subject.settings, subject.facts
+    if facts.problem:
+        at = f"task.toml:{facts.problem.line}" if facts.problem.line else "task.toml"
+        yield Obstacle(say("harbor.run.unparsed"), at)
+    lacking = missing_parts(settings, subject.paths)
+    if lacking:
+        yield Obstacle(say("harbor.run.missing", what=", ".join(lacking)), None)
+    if facts.mark:
+        yield Obstacle(say("harbor.run.mark"), "task.toml:1")
+    if facts.not_utf8:
+        yield Obstacle(say("harbor.run.not_utf8"), facts.not_utf8[0])
+    if subject.refused:
+        yield Obstacle(say("harbor.run.refused", why=subject.refused), "task.toml")
+    environment = settings.environment
+    if not environment.image and not {DOCKERFILE, COMPOSE}.intersection(subject.paths):
+        yield Obstacle(say("harbor.run.no_image"), "environment/")
+    if any(item.os == "windows" for item in settings.surroundings):
+        yield Obstacle(say("harbor.run.windows"), "task.toml")
+    for item in settings.surroundings:
+        if item.tpu:
+            yield Obstacle(say("harbor.run.tpu", type=item.tpu), "task.toml")
+        if item.gpus:
+            n, types = int(item.gpus), ", ".join(item.gpu_types)
+            yield Obstacle(
+                say("harbor.run.gpu_of", n=n, types=types) if types else say("harbor.run.gpu", n=n), "task.toml"
+            )
+
+
+def _of_sandbox(subject: Subject, sandbox: str) -> Iterator[Obstacle]:
+    settings, paths = subject.settings, subject.paths
+    if sandbox == "docker":
+        return
+    for where, network in settings.networks:
+        if network.mode == ALLOWLIST:
+            yield Obstacle(say(f"harbor.run.allowlist_{sandbox}", where=where), "task.toml")
+        elif network.mode == NO_NETWORK and sandbox == "hf":
+            yield Obstacle(say("harbor.run.no_network_hf", where=where), "task.toml")
+        elif network.mode not in (PUBLIC, NO_NETWORK):
+            yield Obstacle(say("harbor.run.network_word", where=where, mode=network.mode), "task.toml")
+    modes = {network.mode for where, network in settings.networks if where != "verifier.environment"}
+    if len(modes) > 1:
+        yield Obstacle(say("harbor.run.phases"), "task.toml")
+    if COMPOSE in paths:
+        reason = "harbor.run.compose_image" if settings.environment.image else "harbor.run.compose"
+        services = ", ".join(name for name in subject.facts.services if name != "main")
+        yield Obstacle(say(f"{reason}_of", services=services) if services else say(reason), COMPOSE)
+    for step in settings.steps or (None,):
+        grader = grader_image(settings, paths, step)
+        if grader and grader.endswith(".yaml"):
+            yield Obstacle(say("harbor.run.compose"), grader)
+
+
+def _wants(subject: Subject) -> Iterator[Obstacle]:
+    """What only the person who runs it can give."""
+    needed = [
+        item
+        for item in subject.facts.variables
+        if not item.default and not item.of_model and item.where != "solution.env"
+    ]
+    if needed:
+        names = ", ".join(dict.fromkeys(item.name for item in needed))
+        count = len(dict.fromkeys(item.name for item in needed))
+        yield Obstacle(say("harbor.run.secrets", n=count, names=names), f"task.toml: {needed[0].where}")
+
+
+def _notes(subject: Subject, sandbox: str) -> Iterator[Say]:
+    image, has_file = subject.settings.environment.image, DOCKERFILE in subject.paths
+    if sandbox == "docker":
+        yield say("harbor.run.pulls", image=image) if image else say("harbor.run.builds")
+    elif has_file and (sandbox == "local" or not image):
+        yield say("harbor.run.replays")
+    elif image:
+        yield say("harbor.run.pulls", image=image)
+    if subject.facts.judge:
+        yield say("harbor.run.judge", client=subject.facts.judge.client)
+
+
+def _warnings(subject: Subject, sandbox: str) -> Iterator[Say]:
+    settings = subject.settings
+    users = {settings.agent.user, settings.verifier.user, *(step.agent.user for step in settings.steps)} - {None}
+    if sandbox == "hf" and users:
+        yield say("harbor.run.users_hf", names=", ".join(sorted(user for user in users if user)))
+    if sandbox == "hf" and (settings.environment.cpus or settings.environment.memory_mb):
+        yield say("harbor.run.resources_hf")
+    if sandbox == "local" and settings.environment.image and DOCKERFILE not in subject.paths:
+        yield say("harbor.run.look_alike", image=settings.environment.image)
+    network = settings.environment.network
+    wanting = [grading.network for grading in subject.facts.gradings if grading.network]
+    grader = settings.verifier.network or network
+    if wanting and grader.mode == NO_NETWORK:
+        yield say("harbor.run.offline_grader", path=wanting[0] or "")
