@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from rlx.answers.shown import Shown, ShownJson
+from rlx.answers.shown import Shown, ShownJson, Withheld
 from rlx.ids import EnvKey
 from rlx.texts import Say
 
@@ -230,15 +230,6 @@ class Section:
     blocks: tuple[Block, ...]
     note: Text | None = None
     collapsed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Withheld:
-    """Something that exists and is not shown."""
-
-    where: str
-    """A path, or `path: key.path`, or `path: lines 3-9`. Names, never contents."""
-    reason: Say
 
 
 type Facets = Mapping[str, tuple[Shown, ...]]

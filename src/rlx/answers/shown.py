@@ -1,15 +1,20 @@
-"""The types that prove a text passed the answers policy.
+"""The types that prove a text passed the answers policy, and what the policy hands back.
 
-`Shown` and `ShownJson` can only be made inside `rlx.answers` (a test reads every module to prove it), and every field of
-`rlx.model` that holds repository content is typed with them, so content that skipped the policy does not type-check.
+`Shown` and `ShownJson` can only be made inside `rlx.answers` (a test reads every module to prove it), and every field
+of `rlx.model` that holds repository content is typed with them, so content that skipped the policy does not type-check.
 """
 
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Literal, Self
+
+from rlx.texts import Say
 
 _KEY = object()
 
-type Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+MARK = "‹withheld›"
+"""Stands where an answer stood."""
+
+type Json = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 
 
 class Shown(str):
@@ -35,9 +40,53 @@ class ShownJson:
             raise TypeError("ShownJson is made by rlx.answers only.")
 
 
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """Something that exists and is not shown."""
+
+    where: str
+    """A path, or `path: key.path`, or `path: lines 3-9`. Names, never contents."""
+    reason: Say
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """A text with its answers replaced by `MARK`; it has as many lines as the original, or is cut at a limit."""
+
+    text: Shown
+    masked: tuple[int, ...] = ()
+    """1-based numbers of the lines on which something was replaced."""
+    withheld: tuple[Withheld, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedJson:
+    """A JSON value with its answers replaced by `MARK`."""
+
+    value: ShownJson
+    withheld: tuple[Withheld, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileVerdict:
+    """What may be done with a file, judged by its path alone."""
+
+    kind: Literal["show", "look", "withhold"]
+    """`look`: its contents decide, through `file_text`."""
+    reason: Say | None = None
+    """Set when it is withheld."""
+
+
+def clean(text: str) -> str:
+    """`text` as valid Unicode: surrogate pairs are joined, lone ones, which no encoder takes, become U+FFFD."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def show(text: str) -> Shown:
-    """For `rlx.answers` alone. Lone surrogates, which no encoder takes, become U+FFFD."""
-    return Shown(text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text, _KEY)
+    """For `rlx.answers` alone."""
+    return Shown(clean(text), _KEY)
 
 
 def show_json(value: Json) -> ShownJson:

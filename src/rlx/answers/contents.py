@@ -1,0 +1,199 @@
+"""The contents of a file as a reader may see them: the one function behind viewer, raw, diffs, exports and MCP."""
+
+import csv
+import io
+import json
+import re
+from typing import Final
+
+from rlx.answers import keys
+from rlx.answers.files import CODE, CONFIGURATION, Place, file_verdict, is_log, place
+from rlx.answers.logs import verifier_log
+from rlx.answers.records import Policy, parse_json, record
+from rlx.answers.scripts import script
+from rlx.answers.shown import MARK, Masked, Withheld, show
+from rlx.answers.tomls import toml_text
+from rlx.answers.yamls import yaml_text
+from rlx.texts import say
+
+LIMIT: Final = 8 * 1024 * 1024
+"""Bytes of one file that are looked at; what follows is withheld."""
+_LINE: Final = 4 * 1024 * 1024
+"""Characters of one row that are looked at."""
+_HEAD: Final = 8000
+
+_OPEN_IN_TOOLS = Policy("tools", allow=frozenset({"scripts", "compilerOptions"}))
+
+
+def file_text(path: str, data: bytes, *, task_root: str | None) -> Masked | Withheld:
+    """The text of a file with its answers masked, or why none of it is shown.
+
+    `path` is relative to the task, or to the repository when `task_root` is None. Bytes that are not UTF-8
+    become U+FFFD.
+    """
+    verdict = file_verdict(path, task_root=task_root)
+    if verdict.kind == "withhold" and verdict.reason is not None:
+        return Withheld(path, verdict.reason)
+    where = place(path, task_root)
+    if b"\0" in data[:_HEAD]:
+        return Withheld(path, say("answers.not_text"))
+    if where.zone == "tests" and where.suffix == "" and not data.startswith(b"#!") and not _is_script_name(where.file):
+        return Withheld(path, say("answers.beside_grader"))
+    cut = data[:LIMIT]
+    if len(data) > LIMIT:
+        cut = cut[: cut.rfind(b"\n") + 1] or cut
+    text = cut.decode("utf-8", "replace")
+    shown = Masked(show(text)) if verdict.kind == "show" else _look(path, text, where)
+    if isinstance(shown, Withheld) or len(data) == len(cut):
+        return shown
+    more = Withheld(path, say("answers.too_large", megabytes=LIMIT // 2**20))
+    return Masked(show(f"{shown.text}{MARK}\n"), shown.masked, (*shown.withheld, more))
+
+
+def _look(path: str, text: str, where: Place) -> Masked | Withheld:
+    suffix = where.suffix
+    if is_log(path) and where.zone in {"repository", "root"} and suffix != "json":
+        return verifier_log(text, path=path)
+    if suffix == "toml" and where.file not in CONFIGURATION:
+        return toml_text(text, path=path)
+    if suffix in {"json", "traj", "ipynb", "jsonc", "geojson"}:
+        return _notebook(path, text) if suffix == "ipynb" else _json(path, text, where)
+    if suffix in {"jsonl", "ndjson"}:
+        return _lines(path, text)
+    if suffix in {"csv", "tsv"}:
+        return _table(path, text, "\t" if suffix == "tsv" else ",")
+    if suffix in {"yaml", "yml"}:
+        return yaml_text(text, path=path, tool=where.file in CONFIGURATION)
+    if suffix in CODE or where.file.startswith(("dockerfile", "makefile", "containerfile")) or text.startswith("#!"):
+        return script(text, path=path)
+    return _prose(path, text)
+
+
+def _prose(path: str, text: str) -> Masked:
+    """Text of no known make; where it is JSON under another name it is looked into as such."""
+    if re.match(r"[\s\ufeff]*[{\[]", text[:200]):
+        try:
+            parse_json(text[:_LINE])
+        except (ValueError, RecursionError):
+            first = text.lstrip()[:2]
+            if first[:1] == "{" and '"' in text[:200]:
+                return _lines(path, text)
+            return Masked(show(text))
+        return _json(path, text, Place("repository", (), path))
+    return Masked(show(text))
+
+
+def _json(path: str, text: str, where: Place) -> Masked:
+    try:
+        value, repeats = parse_json(text)
+    except RecursionError:
+        return _all(path, text, "answers.too_deep")
+    except ValueError:
+        return _lines(path, text)
+    shown = record(value, policy=_OPEN_IN_TOOLS if where.file in CONFIGURATION else Policy("file"), at=path)
+    if not shown.withheld and not repeats:
+        return Masked(show(text))
+    written = json.dumps(shown.value.value, ensure_ascii=False, indent=2) + "\n"
+    return Masked(show(written), _marked(written), shown.withheld)
+
+
+def _lines(path: str, text: str) -> Masked:
+    """JSON Lines, each row masked by itself and kept on its line; rows that cannot be read are withheld if they might
+    hold an answer."""
+    out: list[str] = []
+    masked: list[int] = []
+    withheld: dict[Withheld, None] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        shown, reasons = _row(path, number, line)
+        out.append(shown)
+        if reasons:
+            masked.append(number)
+            withheld.update(dict.fromkeys(reasons))
+    return Masked(show("\n".join(out)), tuple(masked), tuple(list(withheld)[:200]))
+
+
+def _row(path: str, number: int, line: str) -> tuple[str, tuple[Withheld, ...]]:
+    if not line.strip():
+        return line, ()
+    if len(line) > _LINE:
+        return MARK, (Withheld(f"{path}: line {number}", say("answers.too_deep")),)
+    try:
+        value, repeats = parse_json(line)
+    except RecursionError:
+        return MARK, (Withheld(f"{path}: line {number}", say("answers.too_deep")),)
+    except ValueError:
+        if any(keys.is_answer_key(name) for name in re.findall(r"[\"'](\w[\w .-]{0,60})\\*[\"']\s*:", line)):
+            return MARK, (Withheld(f"{path}: line {number}", say("answers.unparsed")),)
+        return line, ()
+    shown = record(value, at=path)
+    if not shown.withheld and not repeats:
+        return line, ()
+    end = "\r" if line.endswith("\r") else ""
+    return json.dumps(shown.value.value, ensure_ascii=False) + end, shown.withheld
+
+
+def _table(path: str, text: str, delimiter: str) -> Masked | Withheld:
+    """A table by its header; columns that hold answers are masked, cell by cell."""
+    rows: list[list[str]] = []
+    try:
+        rows = list(csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""), delimiter=delimiter, strict=False))
+    except csv.Error:
+        return Withheld(path, say("answers.unparsed"))
+    if not rows:
+        return Masked(show(text))
+    header = [cell.strip() for cell in rows[0]]
+    out = io.StringIO()
+    write = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    write.writerow(rows[0])
+    withheld: dict[Withheld, None] = {}
+    masked: list[int] = []
+    line = 1 + sum(cell.count("\n") for cell in rows[0])
+    for row in rows[1:]:
+        names = [header[at] if at < len(header) and header[at] else f"column {at + 1}" for at in range(len(row))]
+        shown = record(dict(zip(names, row, strict=True)), at=path)
+        value = shown.value.value
+        cells = [str(value.get(name, MARK)) for name in names] if isinstance(value, dict) else row
+        write.writerow(cells)
+        height = 1 + sum(cell.count("\n") for cell in cells)
+        if shown.withheld:
+            withheld.update(dict.fromkeys(shown.withheld))
+            masked.extend(range(line + 1, line + 1 + height))
+        line += height
+    if not withheld:
+        return Masked(show(text))
+    return Masked(show(out.getvalue()), tuple(masked), tuple(list(withheld)[:200]))
+
+
+def _notebook(path: str, text: str) -> Masked:
+    """A notebook: its code masked as programs are, its outputs withheld."""
+    try:
+        book, _ = parse_json(text)
+    except (ValueError, RecursionError):
+        return _all(path, text, "answers.unparsed")
+    found: list[Withheld] = []
+    cells = book.get("cells") if isinstance(book, dict) else None
+    for cell in cells if isinstance(cells, list) else []:
+        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
+            continue
+        source = cell.get("source")
+        joined = "".join(map(str, source)) if isinstance(source, list) else str(source or "")
+        shown = script(joined, path="cell.py")
+        found.extend(Withheld(path, one.reason) for one in shown.withheld)
+        cell["source"] = shown.text.splitlines(keepends=True)
+    rest = record(book, at=path)
+    written = json.dumps(rest.value.value, ensure_ascii=False, indent=1) + "\n"
+    named = tuple(dict.fromkeys((*found, *rest.withheld)))
+    return Masked(show(written), _marked(written), named) if named else Masked(show(text))
+
+
+def _all(path: str, text: str, reason: str) -> Masked:
+    lines = text.count("\n") + 1
+    return Masked(show(MARK), tuple(range(1, min(lines, 2))), (Withheld(path, say(reason)),))
+
+
+def _marked(text: str) -> tuple[int, ...]:
+    return tuple(number for number, line in enumerate(text.split("\n"), 1) if MARK in line)
+
+
+def _is_script_name(file: str) -> bool:
+    return file.startswith(("dockerfile", "makefile", "containerfile"))

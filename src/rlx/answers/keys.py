@@ -1,0 +1,187 @@
+"""The one key policy: which names of fields, columns, variables and files hold answers.
+
+A name is cut into words over snake, camel, kebab, dots and spaces, and the words decide. Four shades, because `output`
+beside a number is a setting and beside a text is an answer, and `label` is a class only beside the thing it labels.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Literal
+
+type Hold = Literal["always", "content", "text", "paired", "attempt"]
+"""`always`: whatever the value. `content` and `text`: where it is not a setting. `paired`: beside the input it belongs
+to. `attempt`: what a model answered, in a record of a rollout."""
+
+_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_]+")
+_LONGEST = 240
+"""Characters of a name that are read: half from each end."""
+
+
+def names(text: str) -> frozenset[str]:
+    """The words of a list written as one text."""
+    return frozenset(text.split())
+
+
+_STRONG = names("answer answers solution solutions soln gold expected groundtruth gt gts truth")
+"""Any name with one of these words holds an answer, unless the last word says it only describes one."""
+
+_QUALIFIER = names(
+    "oracle golden reference references ref canonical target targets correct true hidden private ideal best optimal "
+    "desired right accepted"
+)
+_ALONE = names("oracle golden reference references canonical target targets correct ideal chosen rejected")
+"""Qualifiers that are answers by themselves or as the last word: `reference`, `model_reference`."""
+
+_NOUN = names(
+    "output outputs result results patch patches diff label labels response responses completion text texts code sql "
+    "query value values action actions call calls arg args argument arguments state string strings word words letter "
+    "index indices idx option options choice choices order sequence trajectory trajectories session plan "
+    "implementation impl function summary translation passage passages evidence fact facts tool tools message "
+    "messages judgement judgment class number count ids entity entities span spans data steps intents goals table "
+    "regex pattern patterns command commands cmd tests cases"
+)
+"""After a qualifier these make an answer: `reference_solution`, `target_args`, but not `target_lang`."""
+
+_DESCRIBES = names(
+    "type types format formats mode style schema length len lang language languages field path paths dir dirs "
+    "directory filename weight weights timeout methods provider extraction parser aliases column visible func"
+)
+"""A last word that tells about the answer and not the answer: `answer_type`, `solution_path`."""
+
+_MEASURES = names("runtime duration latency minutes seconds hours tokens turns difficulty cost length")
+"""Words that tell of effort wherever they stand: `expected_runtime_min`."""
+
+_COUNTING = names("num n max min total has use allow require show hide include mask with shuffle count")
+"""First words after which a number or a switch is a setting: `num_solutions`."""
+
+_ALWAYS = names(
+    "sol sql failtopass passtopass failtofail passtofail f2p p2p s2p n2p passanchor keypoints keyfacts "
+    "expcalstate outputseq confusablewith s1state s2state s3percent s2expected score1 score2 preferenceranking circles "
+    "refc refpctok reftext verifyregex evidencerequired llmjudge requiredactions requiredfindings secretvalue "
+    "secretword secretanswer"
+)
+"""Whole names, words run together: short forms, and answers under neutral names that real sets use."""
+
+_CONTENT = names(
+    "patch diff fixpatch testpatch modelpatch tests test testlist testcase testcases testcode testsuite testscript "
+    "challengetestlist unittest unittests evalscript evalcmd output outputs outputtext inputoutput completion "
+    "completions response responses modelresponse policyresponse generatedresponse rubric rubrics rubricjson "
+    "rubricpretty checklist submission hints hintstext translation nlassertions communicateinfo solve "
+    "judgeevaluations judgeresponse judgeresponsescreateparams rubricevaluations delegatedresponse "
+    "opencoderunstdout opencoderunstderr modifiedfiles relevantfiles"
+)
+_NUMBERS_ARE_SETTINGS = names("patch diff test tests testcases unittest unittests hints rubric rubrics checklist")
+
+_TEXT = names("rationale rationales explanation explanations reasoning justification proof criteria tolerance")
+"""Last words of what gives the answer away; as an object of switches (`reasoning: {effort}`) they are settings."""
+
+_PAIRED = names("label labels cmd bash command code")
+_ATTEMPT = names(
+    "predicted prediction predictions pred hyp generated generation generations extracted parsed judge judgment rating"
+)
+INPUTS = names(
+    "question prompt instruction instructions input problem problemstatement query text sentence premise hypothesis "
+    "passage context invocation nl utterance image document article"
+)
+"""Names of what a solver is given: beside one of these a `label` is the answer to it."""
+OUTCOMES = names("reward rewards response completion")
+"""Names that mark a record as a rollout."""
+
+STRICT_CONTAINERS = names(
+    "verifiermetadata verifier verifiers evaluator evaluation evaluationcriteria rewardmodel rewardspec grader "
+    "rewardconfig"
+)
+_STRICT = names(
+    "label labels target targets patterns pattern rules judge ref expect match matches example examples assertions "
+    "actions regex criteria cases"
+)
+"""Names that hold answers inside the grader's own part of a record."""
+
+_CODE_TOO = names("secret flag wanted want sol secretvalue secretword secretanswer secretcode")
+"""Variables that hold answers in graders, though as data keys they are ordinary words."""
+_CODE_NOT = names("target targets reference references canonical")
+"""Variables that are as often the thing acted upon."""
+
+
+@lru_cache(maxsize=8192)
+def words(name: str) -> tuple[str, ...]:
+    """The words of a name in lower case: `answerKey`, `answer_key` and `Answer Key` give the same."""
+    if len(name) > _LONGEST:
+        name = f"{name[: _LONGEST // 2]} {name[-_LONGEST // 2 :]}"
+    return tuple(word.lower() for word in _WORD.findall(name))
+
+
+def flat(name: str) -> str:
+    """The words run together, the form in which whole names are compared."""
+    return "".join(words(name))
+
+
+@lru_cache(maxsize=8192)
+def hold(key: str) -> Hold | None:
+    """What the name alone says of its value; None: nothing to hide."""
+    parts = words(key)
+    whole = "".join(parts)
+    found: Hold | None = None
+    if not parts or key.startswith("$"):
+        pass
+    elif whole in _ALWAYS:
+        found = "always"
+    elif parts[-1] in _DESCRIBES or not _MEASURES.isdisjoint(parts):
+        pass
+    elif _names_an_answer(parts):
+        found = "always"
+    elif whole in _CONTENT or (parts[-1] == "tests" and len(parts) > 1):
+        found = "content"
+    elif parts[-1] in _TEXT:
+        found = "text"
+    elif whole in _PAIRED:
+        found = "paired"
+    elif not _ATTEMPT.isdisjoint(parts):
+        found = "attempt"
+    return found
+
+
+def _names_an_answer(parts: tuple[str, ...]) -> bool:
+    if not _STRONG.isdisjoint(parts) or parts[-1] in _ALONE:
+        return True
+    return any(word in _QUALIFIER and not _NOUN.isdisjoint(parts[at + 1 :]) for at, word in enumerate(parts))
+
+
+def is_answer_key(key: str) -> bool:
+    """Whether a field of this name holds an answer, whatever stands beside it."""
+    return hold(key) in {"always", "content", "text"}
+
+
+def is_answer_name(name: str) -> bool:
+    """Whether a variable of this name in a program holds an answer. `output` and `response` are its own there."""
+    parts = words(name)
+    whole = "".join(parts)
+    if not parts or parts[-1] in _DESCRIBES or not _MEASURES.isdisjoint(parts) or whole in _CODE_NOT:
+        return False
+    return whole in _CODE_TOO or _names_an_answer(parts)
+
+
+def hides(key: str, value: object, siblings: frozenset[str], *, strict: bool = False) -> bool:
+    """Whether `key: value` among `siblings` (their `flat` names) is withheld. Empty values hide nothing."""
+    kind = hold(key)
+    if value is None or value in ("", (), [], {}) or (flat(key) == "gold" and "silver" in siblings):
+        return False
+    if strict and flat(key) in _STRICT:
+        return True
+    is_number = isinstance(value, bool | int | float)
+    if kind is None or (is_number and words(key)[0] in _COUNTING):
+        return False
+    if kind == "always":
+        return True
+    if kind == "content":
+        return not (is_number and flat(key) in _NUMBERS_ARE_SETTINGS)
+    if kind == "text":
+        return not (isinstance(value, Mapping) and all(_is_setting(inner) for inner in value.values()))
+    if kind == "attempt":
+        return not OUTCOMES.isdisjoint(siblings) and not is_number
+    return is_number or not INPUTS.isdisjoint(siblings - {flat(key)})
+
+
+def _is_setting(value: object) -> bool:
+    return value is None or isinstance(value, bool | int | float) or (isinstance(value, str) and len(value) < 12)

@@ -1,0 +1,39 @@
+"""Programs that grade or set up a task, readable, with the answers in them masked."""
+
+import re
+
+from rlx.answers.lexical import mask_code, mask_shell
+from rlx.answers.python import mask_python
+from rlx.answers.shown import Masked
+from rlx.answers.spans import Mask
+from rlx.texts import say
+
+_SHELL = re.compile(
+    r"(?i)\.(?:sh|bash|zsh|bat|cmd|ps1|mk)$|(?:^|/)(?:[\w.-]*Dockerfile[\w.-]*|Makefile|Containerfile)$"
+)
+_PYTHON = re.compile(r"(?i)\.pyi?$")
+_SHEBANG = re.compile(r"#!\s*\S*?(?:/env\s+(?:-S\s+)?)?([\w.]+)(?:\s|$)")
+_LONGEST = 4_000
+"""Characters of a line that are searched letter by letter."""
+
+
+def script(text: str, *, path: str) -> Masked:
+    """The program with the answers in it masked, line numbers kept. The path tells the language. Never raises."""
+    mask = Mask(text)
+    shebang = _SHEBANG.match(text)
+    program = shebang[1].lower() if shebang else ""
+    if _PYTHON.search(path) or program.startswith("python"):
+        if not mask_python(mask, 0, len(text)):
+            _mask_unread(mask)
+    elif _SHELL.search(path) or program in {"sh", "bash", "zsh", "dash", "ksh"}:
+        mask_shell(mask, 0, len(text))
+    else:
+        mask_code(mask, 0, len(text))
+    return mask.apply(path)
+
+
+def _mask_unread(mask: Mask) -> None:
+    """Python of another time, or a template: by its letters, and line by line where those are too many."""
+    mask_code(mask, 0, len(mask.text))
+    for match in re.finditer(rf"^[^\n]{{{_LONGEST},}}", mask.text, re.MULTILINE):
+        mask.add(*match.span(), say("answers.unparsed"))
