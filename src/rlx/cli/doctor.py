@@ -1,0 +1,68 @@
+"""`rlx doctor`: is this installation sound, and does a site over a hub leak no answer?"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rlx.cli.options import DemoOption, FormatOption, HubOption, StoreOption, make_settings, new_app
+from rlx.cli.output import Output, Record, note, progress
+from rlx.errors import BadInput
+
+if TYPE_CHECKING:
+    from rlx.cli.checks import Check
+    from rlx.model import Viewer
+    from rlx.services import Services
+
+app = new_app("Check this installation, or that a site leaks no answer.")
+
+
+@app.command("doctor")
+def doctor(
+    hub: HubOption = None,
+    demo: DemoOption = False,
+    store: StoreOption = None,
+    format: FormatOption = "auto",
+    leaks: Annotated[
+        bool, typer.Option("--leaks", help="Crawl the whole site over a folder and look for answers in every page.")
+    ] = False,
+    answers: Annotated[
+        list[Path] | None,
+        typer.Option("--answers", metavar="FILE", help="With --leaks: a list of answers to look for."),
+    ] = None,
+) -> None:
+    """Check Python, the Hub, the token, the store and the sandbox.
+
+    With --leaks it serves the site over a folder within this process, follows every link and twin, and looks for
+    planted canaries and for the answers of each --answers FILE. Exits 1 when a check fails or an answer shows.
+    """
+    from dataclasses import asdict
+
+    from rlx.cli.checks import hub_checks, machine_checks
+    from rlx.cli.leaks import crawl_site, report
+    from rlx.cli.session import with_services
+    from rlx.services import local_folder
+
+    output, settings = Output(format), make_settings(hub, demo, store)
+    if leaks:
+        folder = local_folder(settings.hub)
+        if folder is None:
+            raise BadInput("--leaks crawls a folder, not a Hub.", hint="Pass --hub DIR or --demo.")
+        with progress("Crawling") as tell:
+            crawled = crawl_site(settings, folder, tuple(answers or ()), tell)
+        if not report(crawled, output):
+            raise typer.Exit(1)
+        return
+    if answers:
+        raise BadInput("--answers goes with --leaks.")
+
+    async def work(services: "Services", viewer: "Viewer") -> "list[Check]":
+        return await hub_checks(services)
+
+    checks = [*machine_checks(settings), *with_services(settings, work)]
+    records: list[Record] = [asdict(check) for check in checks]
+    output.table(records, ("check", "state", "detail"), id_columns=("check",))
+    bad = [check.check for check in checks if check.state == "bad"]
+    if bad:
+        note(f"Not well: {', '.join(bad)}.")
+        raise typer.Exit(1)

@@ -1,0 +1,192 @@
+"""`rlx env`: find and read environments."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from rlx.cli.options import (
+    TERMINAL_LIMIT,
+    ColumnsOption,
+    DemoOption,
+    FilterOption,
+    FormatOption,
+    HubOption,
+    LimitOption,
+    SearchOption,
+    StoreOption,
+    make_settings,
+    new_app,
+    read_filters,
+)
+from rlx.cli.output import Output, Record, choose_columns, note, progress
+from rlx.errors import BadInput
+
+if TYPE_CHECKING:
+    from rlx.formats.registry import Claimed
+    from rlx.model import EnvCard, Summary, Viewer
+    from rlx.services import Services
+
+app = new_app("Find and read environments.")
+
+COLUMNS = (
+    *("id", "kind", "format", "framework", "tasks", "revision", "title", "brief", "why", "state", "tags"),
+    *("graded", "runs", "modified", "downloads", "likes", "trending"),
+)
+USUAL = ("id", "kind", "format", "framework", "tasks", "title")
+FILTERS = ("kind", "format", "framework", "state", "tag", "graded", "runs")
+PAGE = 200
+
+KeyArgument = Annotated[str, typer.Argument(metavar="ENV", help="org/name, or space:org/name.", show_default=False)]
+SortOption = Annotated[
+    Literal["trending", "updated", "tasks", "name", "downloads", "likes"], typer.Option("--sort", help="Order.")
+]
+ReadOption = Annotated[
+    bool | None,
+    typer.Option("--read/--no-read", help="Read each environment's files first. Default: for folders, not for a Hub."),
+]
+
+
+@app.command("ls")
+def ls(
+    hub: HubOption = None,
+    demo: DemoOption = False,
+    store: StoreOption = None,
+    format: FormatOption = "auto",
+    search: SearchOption = "",
+    filter: FilterOption = None,
+    sort: SortOption = "trending",
+    limit: LimitOption = None,
+    columns: ColumnsOption = None,
+    read: ReadOption = None,
+) -> None:
+    """List environments.
+
+    --filter takes kind, format, framework, state, tag, graded and runs.
+    """
+    from rlx.cli.session import with_services
+    from rlx.model import EnvQuery
+    from rlx.services import local_folder
+
+    output = Output(format)
+    shown = choose_columns(columns, COLUMNS, USUAL)
+    filters = _check_filters(read_filters(filter))
+    settings = make_settings(hub, demo, store)
+    read = local_folder(settings.hub) is not None if read is None else read
+
+    async def work(services: "Services", viewer: "Viewer") -> "list[EnvCard]":
+        if read:
+            with progress("Reading environments") as tell:
+                await services.catalog.all(viewer, tell)
+        found: list[EnvCard] = []
+        while True:
+            query = EnvQuery(text=search, sort=sort, offset=len(found), limit=PAGE)
+            page = await services.catalog.search(query, viewer)
+            found += page.items
+            if not page.items or len(found) >= page.total:
+                return found
+
+    cards = [record for card in with_services(settings, work) if _matches(record := card_record(card), filters)]
+    print_limited(output, cards, shown, limit=limit, id_columns=("id",))
+
+
+@app.command("show")
+def show(
+    key: KeyArgument,
+    hub: HubOption = None,
+    demo: DemoOption = False,
+    store: StoreOption = None,
+    format: FormatOption = "auto",
+) -> None:
+    """Show what an environment is, how it is graded, and what is withheld."""
+    from rlx.cli.session import open_environment, with_services
+    from rlx.ids import parse_key
+    from rlx.twins.markdown import summary_markdown
+
+    env = parse_key(key)
+
+    async def work(services: "Services", viewer: "Viewer") -> "Summary":
+        return await (await open_environment(services, env, viewer)).summary()
+
+    summary = with_services(make_settings(hub, demo, store), work)
+    Output(format).document(summary_record(summary), lambda: summary_markdown(summary), id_columns=("id",))
+
+
+@app.command("claim")
+def claim(
+    key: KeyArgument,
+    hub: HubOption = None,
+    demo: DemoOption = False,
+    store: StoreOption = None,
+    format: FormatOption = "auto",
+) -> None:
+    """Show which formats claim an environment, how surely, and on what evidence. The first opens it."""
+    from rlx.cli.session import with_services
+    from rlx.ids import parse_key
+    from rlx.texts import words
+
+    env = parse_key(key)
+
+    async def work(services: "Services", viewer: "Viewer") -> "list[Claimed]":
+        return await services.library.claims(env, viewer)
+
+    claims = with_services(make_settings(hub, demo, store), work)
+    records: list[Record] = [
+        {
+            "format": claimed.format.name,
+            "confidence": claimed.claim.confidence,
+            "evidence": words(claimed.claim.evidence),
+        }
+        for claimed in claims
+    ]
+    if not records:
+        note(f"No format claims {env}. Its files can be browsed.")
+    Output(format).table(records, ("format", "confidence", "evidence"), id_columns=("format",))
+
+
+def card_record(card: "EnvCard") -> Record:
+    """A card in the JSON shape that scripts rely on."""
+    from rlx.twins.jsonable import to_json
+
+    json = to_json(card)
+    if not isinstance(json, dict):
+        raise TypeError("A card's JSON twin is an object.")
+    return {"id": json["key"], **{name: json[name] for name in COLUMNS[2:]}, "kind": card.key.kind}
+
+
+def summary_record(summary: "Summary") -> Record:
+    """A summary in the JSON shape that scripts rely on."""
+    from rlx.twins.jsonable import to_json
+
+    json = to_json(summary)
+    if not isinstance(json, dict):
+        raise TypeError("A summary's JSON twin is an object.")
+    head = {"id": json.pop("key"), "kind": summary.key.kind, "format": json.pop("format")}
+    return {**head, "framework": summary.support.framework, **json}
+
+
+def print_limited(
+    output: Output, records: Sequence[Record], columns: Sequence[str], *, limit: int | None, id_columns: Sequence[str]
+) -> None:
+    """Print at most `limit` records (None: a screenful for people, all for programs) and say how many were left off."""
+    most = limit if limit is not None else TERMINAL_LIMIT if output.human else 0
+    shown = records[:most] if most else records
+    output.table(shown, columns, id_columns=id_columns)
+    if len(shown) < len(records):
+        note(f"{len(shown):,} of {len(records):,} shown. --limit 0 shows all.")
+
+
+def _check_filters(filters: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+    unknown = [key for key in filters if key not in FILTERS]
+    if unknown:
+        raise BadInput(f"No filter {', '.join(unknown)!r} for environments.", hint=f"Filters: {', '.join(FILTERS)}.")
+    return filters
+
+
+def _matches(record: Record, filters: Mapping[str, tuple[str, ...]]) -> bool:
+    for key, wanted in filters.items():
+        value = record["tags" if key == "tag" else key]
+        values = value if isinstance(value, list) else [value]
+        if not any(str(item) in wanted for item in values):
+            return False
+    return True

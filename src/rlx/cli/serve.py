@@ -1,0 +1,54 @@
+"""`rlx serve`: the web app over a Hub, a folder or the demo."""
+
+from typing import Annotated
+
+import typer
+
+from rlx.cli.options import DemoOption, HubOption, StoreOption, make_settings, new_app
+from rlx.cli.output import note
+from rlx.cli.serving import address, bind, check_host, serve_app
+
+app = new_app("Serve the web app.")
+
+
+@app.command("serve")
+def serve(
+    hub: HubOption = None,
+    demo: DemoOption = False,
+    store: StoreOption = None,
+    host: Annotated[str, typer.Option("--host", help="Address to bind.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 for any that is free.")] = 7860,
+    public_url: Annotated[
+        str | None, typer.Option("--public-url", metavar="URL", help="The address people use, behind a proxy.")
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None, typer.Option("--allow-host", metavar="NAME", help="One more host name to answer to.")
+    ] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Log every request.")] = False,
+) -> None:
+    """Serve the web app: explore, read environments and tasks.
+
+    Without --hub it reads the Hugging Face Hub, with this machine's own token if there is one. It answers this machine
+    only, unless told otherwise.
+    """
+    import anyio
+
+    from rlx.services import create_services
+    from rlx.telemetry import configure_logging
+    from rlx.web.app import create_app
+
+    names = {"allowed_hosts": tuple(allow_host)} if allow_host else {}
+    settings = make_settings(hub, demo, store, public_url=public_url, **names)
+    check_host(host, allowed=(*settings.allowed_hosts, *filter(None, [settings.public_url])))
+    configure_logging(verbose=verbose)
+
+    async def main() -> None:
+        with bind(host, port) as listener:
+            async with create_services(settings, read_all=True) as services:
+                await serve_app(
+                    create_app(services),
+                    listener,
+                    lambda: note(f"RL Explorer is at {address(listener)} (Ctrl-C ends it)"),
+                )
+
+    anyio.run(main)

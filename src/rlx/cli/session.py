@@ -1,0 +1,51 @@
+"""Runs a command's asynchronous part over services of its own, as this machine's viewer."""
+
+from collections.abc import Awaitable, Callable
+
+import anyio
+
+from rlx.cli.output import progress
+from rlx.errors import NotReady, RlxError
+from rlx.formats.base import Environment
+from rlx.hub.token import machine_token
+from rlx.ids import EnvKey
+from rlx.model import ANONYMOUS, Viewer
+from rlx.services import Services, create_services, local_folder
+from rlx.settings import Settings
+
+type Work[T] = Callable[[Services, Viewer], Awaitable[T]]
+
+
+def with_services[T](settings: Settings, work: Work[T]) -> T:
+    """The result of `work`. What it raises comes out as it was raised."""
+
+    async def main() -> T | RlxError:
+        async with create_services(settings) as services:
+            try:
+                return await work(services, this_viewer(settings))
+            except RlxError as error:  # carried out by hand: the services' task group would wrap it
+                return error
+
+    result = anyio.run(main)
+    if isinstance(result, RlxError):
+        raise result
+    return result
+
+
+def this_viewer(settings: Settings) -> Viewer:
+    """Whoever runs the command: with the machine's own token towards a Hub, nobody towards a folder."""
+    if not settings.trust_local or local_folder(settings.hub) is not None:
+        return ANONYMOUS
+    token = machine_token()
+    return Viewer("local", token=token) if token else ANONYMOUS
+
+
+async def open_environment(services: Services, key: EnvKey, viewer: Viewer) -> Environment:
+    """The environment, read to the end; a bar shows how far the first reading is."""
+    try:
+        return await services.library.open(key, viewer, wait=0.2)
+    except NotReady:
+        with progress(f"Reading {key}") as tell:
+            async for step in services.library.follow(key, viewer):
+                tell(step.done, step.total)
+        return await services.library.open(key, viewer, wait=None)
