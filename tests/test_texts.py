@@ -1,0 +1,112 @@
+"""What the product says: every text that is named exists, every text that exists is named, and parameters agree."""
+
+import ast
+import string
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from rlx.texts import DEFAULT, LANGUAGES, catalog, say, words
+
+ROOT = Path(__file__).parent.parent
+SOURCES = [
+    path
+    for path in sorted((ROOT / "src" / "rlx").rglob("*.py"))
+    if not path.is_relative_to(ROOT / "src" / "rlx" / "demo" / "datasets")
+]
+TEMPLATES = sorted((ROOT / "src" / "rlx").rglob("*.html"))
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    key: str
+    params: frozenset[str]
+    where: str
+
+
+def uses() -> Iterator[Use]:
+    """Every `say("area.name", …)` of the source whose key is written out."""
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say"):
+                continue
+            first = node.args[0] if node.args else None
+            if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                params = frozenset(keyword.arg or "**" for keyword in node.keywords)
+                yield Use(first.value, params, f"{path.relative_to(ROOT)}:{node.lineno}")
+
+
+USES = list(uses())
+
+
+def placeholders(template: str) -> set[str]:
+    return {name.split(".")[0] for _, name, _, _ in string.Formatter().parse(template) if name}
+
+
+def is_named(key: str, constants: set[str], prefixes: set[str]) -> bool:
+    base = key.removesuffix("_one")
+    return base in constants or key in constants or any(base.startswith(prefix) for prefix in prefixes)
+
+
+def test_there_are_texts_and_they_are_used() -> None:
+    assert USES
+    assert catalog(DEFAULT)
+
+
+def test_every_text_that_is_said_exists_and_gets_its_parameters() -> None:
+    known = catalog(DEFAULT)
+    unknown = [f"{use.where}: {use.key}" for use in USES if use.key not in known]
+    short = [
+        f"{use.where}: {use.key} lacks {', '.join(sorted(missing))}"
+        for use in USES
+        if use.key in known and "**" not in use.params and (missing := placeholders(known[use.key]) - use.params)
+    ]
+    assert unknown == []
+    assert short == []
+
+
+def test_every_text_is_said_somewhere() -> None:
+    """A key counts as said when it is written out, or when code builds it from a prefix that is (`f"web.kind_{…}"`)."""
+    constants: set[str] = set()
+    prefixes: set[str] = set()
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                constants.add(node.value)
+            elif isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
+                prefix = str(node.values[0].value)
+                if "." in prefix.rstrip("."):
+                    prefixes.add(prefix)
+    markup = "\n".join(path.read_text() for path in TEMPLATES)
+    unsaid = [
+        key
+        for key in catalog(DEFAULT)
+        if not is_named(key, constants, prefixes) and key not in markup and key.removesuffix("_one") not in markup
+    ]
+    assert unsaid == []
+
+
+def test_a_singular_has_a_plural_that_counts() -> None:
+    known = catalog(DEFAULT)
+    for key in known:
+        if key.endswith("_one"):
+            plural = known.get(key.removesuffix("_one"), "")
+            assert "n" in placeholders(plural), key
+            assert placeholders(known[key]) <= placeholders(plural), key
+
+
+@pytest.mark.parametrize("language", [language for language in LANGUAGES if language != DEFAULT])
+def test_a_translation_has_only_texts_of_the_original_with_its_parameters(language: str) -> None:
+    english = catalog(DEFAULT)
+    for key, template in catalog(language).items():
+        assert key in english
+        assert placeholders(template) <= placeholders(english[key])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_text_can_be_said(language: str) -> None:
+    for key, template in catalog(DEFAULT).items():
+        params: dict[str, str | int] = {name: (7 if name == "n" else "x") for name in placeholders(template)}
+        assert words(say(key, **params), language).strip()
