@@ -1,4 +1,6 @@
-"""What kind of environment a repository says it is, from its tags alone: a hint until a format has read it."""
+"""What kind of environment a repository is, from its tags and file names: a hint until a format has read it."""
+
+from collections.abc import Container
 
 from rlx.hub.info import RepoInfo
 
@@ -6,6 +8,7 @@ HUB_TAGS = ("harbor", "rl-environment", "verifiers", "nemo-gym", "openenv", "ver
 """Dataset tags that make a repository an environment on the Hub."""
 SPACE_TAGS = ("openenv", "rl-environment", "ors")
 
+_MANIFESTS = ("openenv.yaml", "openenv.yml")
 _DATASET_KINDS = (
     ("harbor", "harbor"),
     ("nemo-gym", "nemo-gym"),
@@ -17,11 +20,12 @@ _DATASET_KINDS = (
 )
 
 
-def kind_of(info: RepoInfo) -> str:
-    """One of `rlx.model.KINDS`."""
+def kind_of(info: RepoInfo, paths: Container[str] = ()) -> str:
+    """One of `rlx.model.KINDS`. `paths` are the repository's files, where they are known: many a server has no tag."""
     tags = {tag.lower().removeprefix("library:") for tag in info.tags}
     if info.key.kind == "space":
-        return "openenv" if any(tag == "openenv" or tag.startswith("openenv-") for tag in tags) else "servers"
+        tagged = any(tag == "openenv" or tag.startswith("openenv-") for tag in tags)
+        return "openenv" if tagged or any(name in paths for name in _MANIFESTS) else "servers"
     return next((kind for tag, kind in _DATASET_KINDS if tag in tags), "rows")
 
 
@@ -30,3 +34,8 @@ def is_environment(info: RepoInfo) -> bool:
     if info.key.kind == "dataset":
         return True
     return info.sdk in (None, "docker") and "research-article-template" not in info.tags
+
+
+def framework_of(kind: str) -> str:
+    """The framework of a kind: datasets and servers of OpenEnv are two kinds of one framework."""
+    return "openenv" if kind == "openenv-data" else kind

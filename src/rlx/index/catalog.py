@@ -13,8 +13,8 @@ import anyio
 from rlx.answers import name
 from rlx.errors import NotReady, UserError
 from rlx.formats import card
-from rlx.formats.files import FilesEnvironment, why_no_tasks
-from rlx.formats.kinds import HUB_TAGS, SPACE_TAGS, is_environment, kind_of
+from rlx.formats.files import why_no_tasks
+from rlx.formats.kinds import HUB_TAGS, SPACE_TAGS, framework_of, is_environment, kind_of
 from rlx.hub.client import HubClient
 from rlx.hub.info import RepoInfo
 from rlx.ids import EnvKey
@@ -162,7 +162,7 @@ def _listed_card(info: RepoInfo) -> EnvCard:
         title=card.title(info),
         brief=card.brief(info),
         kind=kind,
-        framework=kind,
+        framework=framework_of(kind),
         format=None,
         tasks=None,
         why=why_no_tasks(kind) if kind != "harbor" else say("index.not_read"),
@@ -184,8 +184,8 @@ def _read_card(info: RepoInfo, summary: Summary) -> EnvCard:
         _listed_card(info),
         title=summary.title,
         brief=summary.brief,
-        kind=kind_of(info) if summary.format == FilesEnvironment.format else summary.support.framework,
-        framework=summary.support.framework,
+        kind=summary.support.framework,
+        framework=framework_of(summary.support.framework),
         format=summary.format,
         tasks=summary.tasks,
         why=summary.why,

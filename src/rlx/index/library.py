@@ -144,7 +144,7 @@ class Library:
                 return await claimed.format.open(repo, viewer)
             except HandOver:
                 continue
-        return FilesEnvironment(repo, kind_of(repo.info))
+        return FilesEnvironment(repo, kind_of(repo.info, await repo.tree()))
 
     async def _open_index(self, repo: Repo, reader: Reader, name: tuple[str, ...], wait: float | None) -> Environment:
         shelf = self._shelf(repo.info, name[-1])

@@ -1,4 +1,4 @@
-"""Where a task could run: for each kind of sandbox, the first thing that stands in the way, and where the task says so."""
+"""Where a task could run: for each sandbox, the first thing in the way, and where the task says so."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
