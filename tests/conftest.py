@@ -1,11 +1,24 @@
 """What every test may use."""
 
+import atexit
 import os
 import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+# The Hub's client reads these once, when it is first imported: no token, cache or telemetry of this machine. The list
+# of agent harnesses, which it would ask the Hub for, is there already.
+_HF_HOME = Path(tempfile.mkdtemp(prefix="rlx-hf-"))
+atexit.register(shutil.rmtree, _HF_HOME, ignore_errors=True)
+(_HF_HOME / ".agent_harnesses.json").write_text('{"standardEnvVars": [], "harnesses": {}}')
+os.environ.pop("HF_TOKEN", None)
+os.environ.pop("HF_ENDPOINT", None)
+os.environ["HF_HOME"] = str(_HF_HOME)
+for _switch in ("TELEMETRY", "UPDATE_CHECK", "PROGRESS_BARS", "IMPLICIT_TOKEN", "XET"):
+    os.environ[f"HF_HUB_DISABLE_{_switch}"] = "1"
 
 FIXTURE_HUB = Path(__file__).parent / "fixtures" / "hub"
 

@@ -4,8 +4,7 @@ import logging
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 
 import yaml
 
@@ -46,16 +45,12 @@ def _text(loader: _Loader, node: yaml.ScalarNode) -> object:
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", _text)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Card:
     data: Mapping[str, object]
     """The front matter as JSON-like values; empty when there is none or it cannot be read."""
-    body: str = field(default="", repr=False)
-
-    @cached_property
-    def description(self) -> str:
-        """The opening of the README as one line, cut where the Hub cuts it."""
-        return _SPACE.sub(" ", self.body[:2000]).strip()[:500]
+    description: str = ""
+    """The opening of the README as one line, cut where the Hub cuts it."""
 
     def values(self, key: str) -> list[str]:
         """A field that should be a list of words, whatever it is."""
@@ -77,12 +72,16 @@ def parse_card(text: str) -> Card:
     """Read a README. Never raises: front matter that cannot be read counts as empty."""
     found = _FRONT_MATTER.match(text.removeprefix("﻿"))
     if not found:
-        return Card({}, text)
+        return Card({}, _description(text))
     front, body = found[1], text.removeprefix("﻿")[found.end() :]
     data = _load(front)
     if data is None and "\t" in front:
         data = _load(front.expandtabs(2))
-    return Card(data or {}, body)
+    return Card(data or {}, _description(body))
+
+
+def _description(body: str) -> str:
+    return _SPACE.sub(" ", body[:2000]).strip()[:500]
 
 
 def _load(front: str) -> dict[str, object] | None:

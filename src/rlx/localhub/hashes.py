@@ -1,18 +1,31 @@
-"""Hashes kept on disk between runs, so that a start over many files reads none that did not change."""
+"""Hashes and cards kept on disk between runs, so that a start over many files reads none that did not change."""
 
 import json
 import logging
 import sqlite3
 import threading
-from collections.abc import Iterable
+from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
+from rlx.localhub.cards import EMPTY, Card
 from rlx.localhub.files import File, Stamp
 
 logger = logging.getLogger(__name__)
 
 _SCHEMA = "CREATE TABLE IF NOT EXISTS repos (folder TEXT PRIMARY KEY, files TEXT NOT NULL) WITHOUT ROWID"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A repository as it was last seen. The card is that of the README among the files."""
+
+    files: Mapping[str, File]
+    card: Card
+
+
+UNKNOWN = Known({}, EMPTY)
 
 
 class HashStore:
@@ -24,30 +37,33 @@ class HashStore:
         self._unsaved: dict[str, str] = {}
         self._lock = threading.Lock()
 
-    def load(self, folder: str) -> dict[str, File]:
-        """What was known of a repository, by path."""
+    def load(self, folder: str) -> Known:
+        """What was known of a repository."""
         if self._path is None:
-            return {}
+            return UNKNOWN
         with self._lock:
             if self._rows is None:
                 self._rows = self._read(self._path)
             text = self._rows.pop(folder, None)
         if text is None:
-            return {}
+            return UNKNOWN
         try:
-            return {
-                path: File(path, Stamp(size, mtime_ns, inode), oid, sha256)
-                for path, size, mtime_ns, inode, oid, sha256 in json.loads(text)
-            }
-        except (ValueError, TypeError):
-            return {}
+            told = json.loads(text)
+            files = [
+                File(path, Stamp(size, mtime_ns, inode), oid, sha256)
+                for path, size, mtime_ns, inode, oid, sha256 in told["files"]
+            ]
+            return Known({file.path: file for file in files}, Card(told["card"], told["description"]))
+        except (ValueError, TypeError, KeyError):
+            return UNKNOWN
 
-    def keep(self, folder: str, files: Iterable[File]) -> None:
-        """Remember a repository's files; they are on disk after `flush`."""
+    def keep(self, folder: str, known: Known) -> None:
+        """Remember a repository; it is on disk after `flush`."""
         if self._path is not None:
-            rows = [[file.path, *file.stamp, file.oid, file.sha256] for file in files if not file.racy]
+            files = [[file.path, *file.stamp, file.oid, file.sha256] for file in known.files.values() if not file.racy]
+            told = {"files": files, "card": known.card.data, "description": known.card.description}
             with self._lock:
-                self._unsaved[folder] = json.dumps(rows, separators=(",", ":"))
+                self._unsaved[folder] = json.dumps(told, separators=(",", ":"))
 
     def flush(self) -> None:
         with self._lock:

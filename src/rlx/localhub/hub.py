@@ -120,7 +120,7 @@ class LocalHub:
                 return api.whoami(visitor.user)
             case ["api", "agent-harnesses"]:
                 # The client caches this answer for a day and breaks on anything but an object.
-                return json_answer({})
+                return json_answer({"standardEnvVars": [], "harnesses": {}})
             case ["api", kind] if kind in KINDS:
                 return await api.list_repos(self._shelf, request, visitor, kind)
             case ["api", "spaces", "semantic-search"]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rlx.localhub.cards import EMPTY, Card, parse_card
 from rlx.localhub.files import Changed, Stamp, hash_files, read_file, scan
-from rlx.localhub.hashes import HashStore
+from rlx.localhub.hashes import HashStore, Known
 from rlx.localhub.sidecar import PUBLIC, Meta
 from rlx.localhub.snapshot import Snapshot
 
@@ -79,12 +79,15 @@ class Repo:
             self._due = ended + pause(ended - started)
 
     def _take(self, stamps: dict[str, Stamp]) -> None:
-        known = self.head.files if self._stamps is not None else self._store.load(self.folder)
-        head = Snapshot(hash_files(self.folder, stamps, known))
-        if any(known.get(path) is not file for path, file in head.files.items()) or len(known) != len(head.files):
-            self._store.keep(self.folder, head.files.values())
-        same = self._stamps is not None and head.sha == self.head.sha
-        head.card = self.head.card if same else self._card(head)
+        first = self._stamps is None
+        known = self._store.load(self.folder) if first else Known(self.head.files, self.head.card)
+        head = Snapshot(hash_files(self.folder, stamps, known.files))
+        same = not first and head.sha == self.head.sha
+        head.card = self._card(head, known)
+        if len(known.files) != len(head.files) or any(
+            known.files.get(path) is not file for path, file in head.files.items()
+        ):
+            self._store.keep(self.folder, Known(head.files, head.card))
         self._stamps = stamps
         self.head = head
         self._history[head.sha] = head
@@ -95,13 +98,13 @@ class Repo:
             self.fragments = {}
             self.generation += 1
 
-    def _card(self, head: Snapshot) -> Card:
+    def _card(self, head: Snapshot, known: Known) -> Card:
         readme = head.files.get("README.md")
         if readme is None:
             return EMPTY
-        former = self.head.files.get("README.md")
+        former = known.files.get("README.md")
         if former is not None and former.oid == readme.oid:
-            return self.head.card
+            return known.card
         try:
             return parse_card(read_file(f"{self.folder}/README.md", readme).decode("utf-8", "replace"))
         except Changed:
