@@ -22,7 +22,10 @@ _DIFFICULTY_KEYS = ("difficulty", "difficulty_tier", "difficulty_level", "task_c
 _CATEGORY_KEYS = ("category", "domain", "task_type_name", "task_type", "skill_type", "type", "subcategory", "subject")
 _TAG_KEYS = ("tags", "keywords")
 _NOT_META = {*_DIFFICULTY_KEYS[:3], "category", "tags", "keywords", "language", "title", "description", "name", "id"}
-_PRIVATE = re.compile(r"(^|[_-])(e?[_-]?mail|phone|author|canary)([_-]|$)", re.IGNORECASE)
+_NO_FACET = re.compile(
+    r"(^|[_-])(e?[_-]?mails?|phones?|authors?|canary|explanation|reasoning|notes?|uuid|guid)([_-]|$)", re.I
+)
+"""Of people, or prose: nothing to filter by."""
 _PLACEHOLDER = re.compile(r"[{}]|^__\w+__$|^TODO$")
 _SANDBOX_NAMES = {"local": "Local", "docker": "Docker", "hf": "HF Sandbox"}
 _NETWORK_NAMES = {"public": "Open", "no-network": "None", "allowlist": "Allow list"}
@@ -30,7 +33,7 @@ _MAX_VALUE = 60
 _MAX_TAGS = 12
 
 
-def task_facets(subject: Subject, group: str) -> dict[str, tuple[Shown, ...]]:
+def task_facets(subject: Subject) -> dict[str, tuple[Shown, ...]]:
     """Of one task, from its masked settings; only keys that have a value."""
     settings, facts = subject.settings, subject.facts
     metadata = settings.metadata
@@ -42,14 +45,13 @@ def task_facets(subject: Subject, group: str) -> dict[str, tuple[Shown, ...]]:
         "sandbox": [_SANDBOX_NAMES[item.sandbox] for item in runnable(subject) if item.could] or ["None"],
         "difficulty": [level for level in [difficulty(_first(metadata, _DIFFICULTY_KEYS))] if level],
         "category": _short(_first(metadata, _CATEGORY_KEYS)),
-        "group": [group] if group else [],
         "language": _short(metadata.get("language")),
         "network": sorted(_NETWORK_NAMES.get(mode, mode) for mode in networks),
         "base": [_base(facts.dockerfile.base)] if facts.dockerfile and facts.dockerfile.base else [],
         "tags": _tags(settings),
     }
     if facts.problem:
-        found = {"group": found["group"]}
+        found = {}
     return {key: tuple(name(value) for value in dict.fromkeys(values)) for key, values in found.items() if values}
 
 
@@ -68,7 +70,7 @@ def metadata_values(metadata: Mapping[str, object]) -> dict[str, tuple[str, ...]
     """Values that may serve as `meta:<key>` facets: short words, numbers and lists of them."""
     found = {}
     for key, value in metadata.items():
-        if key in _NOT_META or _PRIVATE.search(key) or len(key) > 40 or not re.fullmatch(r"[\w.-]+", key):
+        if key in _NOT_META or _NO_FACET.search(key) or len(key) > 40 or not re.fullmatch(r"[\w.-]+", key):
             continue
         values = tuple(_short(value)) if not isinstance(value, list) else tuple(v for x in value for v in _short(x))
         if values:

@@ -9,6 +9,7 @@ from rlx.formats.harbor.scores import score_names
 from rlx.formats.harbor.scripts import (
     CODE,
     MAX_INSTALLS,
+    SHELL,
     bare,
     fetches,
     followed,
@@ -94,12 +95,13 @@ def read_grading(
     scripts = followed(entry, near) if entry and entry in near else ()
     stripped = {path: bare(near[path]) for path in scripts}
     every = "\n".join(stripped.values())
+    commands = {path: text for path, text in stripped.items() if suffix(path) in SHELL}
     packages: dict[str, None] = {}
     network = None
-    for path, text in stripped.items():
-        new = [*installs(text), *script_dependencies(near[path])]
+    for path in scripts:
+        new = [*installs(commands.get(path, "")), *script_dependencies(near[path])]
         packages.update(dict.fromkeys(new))
-        if network is None and (new or fetches(text)):
+        if network is None and (new or fetches(commands.get(path, ""))):
             network = path
     return Grading(
         entry=entry,
@@ -107,7 +109,7 @@ def read_grading(
         rewards=tuple(name for name in ("reward.json", "reward.txt") if name in every),
         scores=_scores(stripped, near) if "reward.json" in every else (),
         whole=_is_whole(every),
-        runners=runners(every),
+        runners=runners("\n".join(commands.values())),
         packages=tuple(packages)[:MAX_INSTALLS],
         network=network,
         judge=_judge(settings, near, scripts, step),

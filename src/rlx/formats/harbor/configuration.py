@@ -1,0 +1,96 @@
+"""The settings of a task beside one another: the key, what the file says, what Harbor makes of it."""
+
+from collections.abc import Iterator, Mapping
+
+from rlx.answers import MARK, name, record
+from rlx.answers.shown import Masked
+from rlx.formats.harbor.durations import duration
+from rlx.formats.harbor.running import Subject
+from rlx.formats.harbor.table import as_number, plain
+from rlx.model import Block, Code, Disclose, KeyValues, Note, Row, Text, Value
+from rlx.texts import Say, say
+
+_TABLES = ("task", "agent", "verifier", "environment", "solution")
+_TOP = ("schema_version", "version", "source", "multi_step_reward_strategy", "artifacts")
+_DEFAULTS = (
+    ("agent.timeout_sec", "harbor.config.no_limit"),
+    ("verifier.timeout_sec", "harbor.config.ten_minutes"),
+    ("environment.network_mode", "harbor.config.public"),
+    ("environment.cpus", "harbor.config.sandbox_decides"),
+    ("environment.memory_mb", "harbor.config.sandbox_decides"),
+)
+_INSTEAD = {"environment.network_mode": "environment.allow_internet", "environment.memory_mb": "environment.memory"}
+_LONG = 400
+_MAX_ROWS = 200
+
+
+def configuration_blocks(
+    subject: Subject, file: Mapping[str, object], written: Masked | None, harbor: Say
+) -> tuple[Block, ...]:
+    """`file` is the masked table; `written` the masked text of `task.toml`; `harbor` its own verdict."""
+    settings = subject.settings
+    rows = [Row(say("harbor.config.verdict"), harbor), *_rows(file)][:_MAX_ROWS]
+    blocks: list[Block] = [KeyValues(tuple(rows))]
+    blocks += [Note(say("harbor.odd.at", where=odd.where, what=odd.text), "warn") for odd in subject.facts.odd[:20]]
+    if settings.own:
+        blocks.append(Value(record(settings.own).value, say("harbor.config.own")))
+    if written is not None:
+        code = Code(written.text, name("task.toml"), "toml", written.masked)
+        blocks.append(Disclose(say("harbor.config.written"), (code,)))
+    return tuple(blocks)
+
+
+def _rows(file: Mapping[str, object]) -> Iterator[Row]:
+    known = dict(_flat(file))
+    for key, value in known.items():
+        in_force = _reading(key, value)
+        raw = name(plain(value)[:_LONG])
+        if in_force is None:
+            yield Row(name(key), raw, code=True)
+        else:
+            yield Row(name(key), in_force, note=say("harbor.config.file", value=raw))
+    for key, default in _DEFAULTS:
+        if file and key not in known and _INSTEAD.get(key) not in known:
+            yield Row(name(key), say(default), note=say("harbor.config.absent"))
+
+
+def _flat(file: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    for key in _TOP:
+        if key in file:
+            yield key, file[key]
+    for table in _TABLES:
+        yield from _inside(table, file.get(table))
+    steps = file.get("steps")
+    for place, step in enumerate(steps if isinstance(steps, list) else (), 1):
+        label = step.get("name") if isinstance(step, Mapping) else None
+        yield from _inside(f"steps.{label if isinstance(label, str) else place}", step)
+
+
+def _inside(prefix: str, value: object) -> Iterator[tuple[str, object]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _inside(f"{prefix}.{key}", inner)
+    elif isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
+        for place, item in enumerate(value):
+            yield from _inside(f"{prefix}[{place}]", item)
+    elif value not in (None, [], ""):
+        yield prefix, value
+
+
+def _reading(key: str, value: object) -> Text | None:
+    """What Harbor takes a setting for, where that is not the same words."""
+    word = key.rpartition(".")[2]
+    number = as_number(value)
+    if value == MARK:
+        return None
+    if word.endswith("_sec") and number is not None:
+        return duration(number)
+    if word in ("memory_mb", "storage_mb") and number is not None:
+        return say("harbor.size", n=int(number))
+    if word in ("memory", "storage") and key.count(".") == 1:
+        return say("harbor.config.legacy_size", key=f"{word}_mb")
+    if word == "allow_internet" and isinstance(value, bool):
+        return say("harbor.config.internet" if value else "harbor.config.no_internet")
+    if key == "version":
+        return say("harbor.config.version")
+    return None
