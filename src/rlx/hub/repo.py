@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 
 import anyio
+from anyio.streams.memory import MemoryObjectSendStream
 
 from rlx.errors import NotFound, UserError
 from rlx.hub.client import HubClient, Token
@@ -65,8 +66,8 @@ class Repo:
         waiting = iter(list(paths))
         send, receive = anyio.create_memory_object_stream[Fetched](self.client.connections)
 
-        async def fetch() -> None:
-            async with send.clone() as out:
+        async def fetch(out: MemoryObjectSendStream[Fetched]) -> None:
+            async with out:
                 for path in waiting:
                     try:
                         fetched = Fetched(path, await self.read(path, limit=limit))
@@ -77,7 +78,7 @@ class Repo:
         async with anyio.create_task_group() as group:
             async with send:
                 for _ in range(self.client.connections):
-                    group.start_soon(fetch)
+                    group.start_soon(fetch, send.clone())
             async with receive:
                 async for fetched in receive:
                     yield fetched
