@@ -4,11 +4,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime
+from typing import TYPE_CHECKING
 
 from rlx.answers.shown import Json, ShownJson
 from rlx.ids import EnvKey
 from rlx.model import Viewer
 from rlx.texts import DEFAULT, Say, words
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 def to_json(value: object, language: str = DEFAULT) -> Json:
@@ -41,6 +45,11 @@ def to_json(value: object, language: str = DEFAULT) -> Json:
         case tuple() | list():
             return [to_json(item, language) for item in value]
         case _ if is_dataclass(value) and not isinstance(value, type | Viewer):
-            return {field.name: to_json(getattr(value, field.name), language) for field in fields(value)}
+            return object_json(value, language)
         case _:
             raise TypeError(f"{type(value).__name__} has no JSON twin.")
+
+
+def object_json(value: "DataclassInstance", language: str = DEFAULT) -> dict[str, Json]:
+    """A dataclass as an object of its fields."""
+    return {field.name: to_json(getattr(value, field.name), language) for field in fields(value)}

@@ -5,6 +5,7 @@ Repository text stands in fences or on escaped single lines, so it cannot pose a
 
 from collections.abc import Iterator
 
+from rlx.answers.shown import Withheld
 from rlx.ids import EnvKey
 from rlx.model import (
     Blob,
@@ -20,7 +21,6 @@ from rlx.model import (
     Support,
     Task,
     TaskCard,
-    Withheld,
 )
 from rlx.texts import DEFAULT, Say, say, words
 from rlx.twins.blocks import block_markdown, files_markdown, row_markdown

@@ -1,0 +1,42 @@
+"""Every route of the API. Adding one is a function and a line in `API_ROUTES`."""
+
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.responses import Response
+
+from rlx.web.api import envs, schemas, site
+
+type Handler = Callable[..., Coroutine[Any, Any, Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class ApiRoute:
+    path: str
+    handler: Handler
+    answer: type[schemas.Shape] | None
+    """The shape of a 200; None where it is no JSON."""
+
+
+_ENV = (
+    ApiRoute("", envs.env, schemas.EnvAnswer),
+    ApiRoute("/tasks", envs.tasks, schemas.TaskListAnswer),
+    ApiRoute("/task", envs.task, schemas.TaskAnswer),
+    ApiRoute("/file", envs.file, schemas.FileAnswer),
+    ApiRoute("/folder", envs.folder, schemas.FolderAnswer),
+    ApiRoute("/raw", envs.raw, None),
+    ApiRoute("/random", envs.random, schemas.RandomAnswer),
+    ApiRoute("/progress", envs.progress, None),
+)
+
+API_ROUTES = (
+    ApiRoute("/api/search", site.search, schemas.EnvListAnswer),
+    ApiRoute("/api/random", site.random, schemas.RandomAnswer),
+    ApiRoute("/api/me", site.me, schemas.MeAnswer),
+    *(
+        ApiRoute(f"/api/{kind}/{{org}}/{{name}}{route.path}", route.handler, route.answer)
+        for kind in ("env", "space")
+        for route in _ENV
+    ),
+)

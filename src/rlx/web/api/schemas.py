@@ -1,0 +1,173 @@
+"""The shapes of the API's answers, for its OpenAPI document. A test holds the real answers against them."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Shape(BaseModel):
+    """Objects may hold more than is promised here."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class ErrorDetail(Shape):
+    code: str
+    message: str
+    hint: str | None
+
+
+class ErrorAnswer(Shape):
+    error: ErrorDetail
+
+
+class FacetValueAnswer(Shape):
+    value: str
+    n: int
+
+
+class FacetAnswer(Shape):
+    key: str
+    values: list[FacetValueAnswer]
+
+
+class EnvCardAnswer(Shape):
+    id: str
+    title: str
+    brief: str
+    kind: str
+    framework: str
+    format: str | None
+    tasks: int | None
+    why: str | None
+    revision: str | None
+    downloads: int | None
+    likes: int | None
+    modified: str | None
+    state: str
+    url: str
+
+
+class EnvListAnswer(Shape):
+    cards: list[EnvCardAnswer]
+    total: int
+    offset: int
+    page: int
+    facets: list[FacetAnswer]
+    note: str | None
+
+
+class TaskCardAnswer(Shape):
+    ref: str
+    title: str
+    brief: str
+    facets: dict[str, list[str]]
+    problem: str | None
+    url: str
+
+
+class TaskListAnswer(Shape):
+    cards: list[TaskCardAnswer]
+    total: int
+    offset: int
+    page: int
+    facets: list[FacetAnswer]
+    note: str | None
+
+
+class WithheldAnswer(Shape):
+    where: str
+    reason: str
+
+
+class SectionAnswer(Shape):
+    id: str
+    title: str
+    blocks: list[dict[str, Any]]
+
+
+class SupportAnswer(Shape):
+    framework: str
+    label: str
+    capabilities: list[dict[str, Any]]
+
+
+class EnvAnswer(Shape):
+    id: str
+    title: str
+    brief: str
+    kind: str
+    format: str
+    framework: str
+    revision: str
+    tasks: int | None
+    why: str | None
+    how: list[str]
+    sections: list[SectionAnswer]
+    facets: list[FacetAnswer]
+    support: SupportAnswer
+    withheld: list[WithheldAnswer]
+    url: str
+    list: TaskListAnswer | None
+
+
+class RunOptionAnswer(Shape):
+    runner: str
+    sandbox: str | None
+    label: str
+    ok: bool
+    reason: str | None
+
+
+class TaskAnswer(Shape):
+    id: str
+    ref: str
+    title: str
+    brief: str
+    sections: list[SectionAnswer]
+    withheld: list[WithheldAnswer]
+    run_options: list[RunOptionAnswer]
+    support: SupportAnswer
+    previous: str | None
+    next: str | None
+    position: int
+    total: int
+    url: str
+
+
+class FileEntryAnswer(Shape):
+    path: str
+    size: int
+    is_dir: bool
+    withheld: str | None
+
+
+class FolderAnswer(Shape):
+    type: str
+    path: str
+    entries: list[FileEntryAnswer]
+    total: int
+    truncated: bool
+
+
+class FileAnswer(Shape):
+    type: str
+    path: str
+    size: int
+    text: str | None
+    media_type: str
+    masked: list[int]
+    withheld: list[WithheldAnswer]
+    truncated: bool
+    raw: str | None
+
+
+class RandomAnswer(Shape):
+    id: str
+    ref: str
+    url: str
+
+
+class MeAnswer(Shape):
+    kind: str
+    name: str | None

@@ -1,0 +1,39 @@
+"""The API of the whole site: search, a random task, who is asking."""
+
+from fastapi import Request, Response
+
+from rlx.errors import NotFound
+from rlx.telemetry import span
+from rlx.web.api.envs import chance, reply
+from rlx.web.lists import env_list
+from rlx.web.queries import AskedEnvs
+from rlx.web.respond import to_bytes
+from rlx.web.site import language_of, site_of, viewer_of
+
+
+async def search(request: Request, query: AskedEnvs) -> Response:
+    """Environments by words and kind."""
+    site = site_of(request)
+    with span("search"):
+        page = await site.services.catalog.search(query, viewer_of(request))
+    return reply(request, {**env_list(page, site.links, language_of(request))})
+
+
+async def random(request: Request) -> Response:
+    """Some task of some environment."""
+    site = site_of(request)
+    found = await site.services.library.random(viewer_of(request))
+    if found is None:
+        raise NotFound("No environment with tasks has been read yet.", hint="Open an environment first.")
+    key, ref = found
+    return chance(key, ref, site.links.task(key, ref))
+
+
+async def me(request: Request) -> Response:
+    """Who is asking. A bearer token's name is looked up; the token itself is never sent back."""
+    viewer = viewer_of(request)
+    name = viewer.name
+    if name is None and viewer.token is not None:
+        name = await site_of(request).services.hub.whoami(viewer.token)
+    headers = {"cache-control": "private, no-store"}
+    return Response(to_bytes({"kind": viewer.kind, "name": name}), 200, headers, "application/json")

@@ -1,0 +1,75 @@
+"""The app: services in, one ASGI application out. Nothing is started here; who made the services ends them."""
+
+import time
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import Response
+
+from rlx import __version__
+from rlx.errors import RlxError
+from rlx.settings import Settings
+from rlx.web.api import API_ROUTES
+from rlx.web.api.schemas import ErrorAnswer
+from rlx.web.assets import assets
+from rlx.web.failures import on_error, refuse
+from rlx.web.links import Links
+from rlx.web.observe import Observe
+from rlx.web.pages import PAGES
+from rlx.web.ports import Services
+from rlx.web.render import Renderer
+from rlx.web.security import BodyLimit, CrossSiteWrites, HostCheck, SecurityHeaders
+from rlx.web.site import Site
+from rlx.web.viewer import Doorman, Sessions, hub_token
+
+_ERRORS = (400, 403, 404, 413, 429, 503)
+
+
+def create_app(
+    services: Services,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+    token: Callable[[Settings], str | None] = hub_token,
+) -> FastAPI:
+    """`clock` ends sessions; `token` gives this machine's own token, for its own user alone."""
+    settings = services.settings
+    links = Links(assets().build, settings.hub.rstrip("/") if urlsplit(settings.hub).scheme else None)
+    doorman = Doorman(Sessions(clock), settings.trust_local, lambda: token(settings))
+    app = FastAPI(
+        title="RL Explorer",
+        version=__version__,
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        exception_handlers={RlxError: on_error, HTTPException: on_error, RequestValidationError: on_error},
+    )
+    app.state.site = Site(services, Renderer(links), links, doorman)
+    for page in PAGES:
+        app.add_api_route(
+            page.path,
+            page.handler,
+            methods=list(page.methods),
+            include_in_schema=False,
+            response_model=None,
+            response_class=Response,
+        )
+    for route in API_ROUTES:
+        app.add_api_route(
+            route.path,
+            route.handler,
+            methods=["GET"],
+            response_model=route.answer,
+            responses={status: {"model": ErrorAnswer} for status in _ERRORS},
+        )
+    # Added innermost first: the last one added sees a request first.
+    app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
+    app.add_middleware(BodyLimit, limit=settings.max_body, refuse=refuse)
+    app.add_middleware(CrossSiteWrites, settings=settings, refuse=refuse)
+    app.add_middleware(HostCheck, settings=settings, refuse=refuse)
+    app.add_middleware(Observe, refuse=refuse)
+    app.add_middleware(SecurityHeaders, frame_ancestors=settings.frame_ancestors)
+    return app

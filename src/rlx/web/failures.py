@@ -1,0 +1,86 @@
+"""How an error is told: a page, the JSON envelope or Markdown, with the status its kind maps to."""
+
+from typing import Any
+
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Scope
+
+from rlx.answers.shown import Json
+from rlx.errors import BadInput, NotFound, NotReady, RlxError, TooMany, Upstream, envelope, outcome
+from rlx.model import Progress
+from rlx.twins.inline import line
+from rlx.twins.jsonable import to_json
+from rlx.web.address import env_address
+from rlx.web.respond import page_html, to_bytes
+from rlx.web.site import language_of, site_of, viewer_of
+
+_SOON = 2
+"""Seconds after which an environment that is being read is worth asking for again."""
+
+
+def refuse(scope: Scope, error: RlxError) -> Response:
+    """For what is turned away before a handler is found."""
+    return _tell(Request(scope), error)
+
+
+async def on_error(request: Request, error: Exception) -> Response:
+    """For every error a handler raises on purpose, and for the framework's own."""
+    told = _ours(error)
+    if isinstance(told, NotReady):
+        key = env_address(request)
+        progress = await site_of(request).services.library.progress(key, viewer_of(request))
+        return _tell(request, told, template="reading.html", key=key, progress=progress or Progress("listing"))
+    if isinstance(error, HTTPException):
+        response = _tell(request, told, status=error.status_code)
+        response.headers.update(error.headers or {})
+        return response
+    return _tell(request, told)
+
+
+def _ours(error: Exception) -> RlxError:
+    if isinstance(error, RlxError):
+        return error
+    if isinstance(error, RequestValidationError):
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"][1:])
+        return BadInput(f"The parameter {name!r} cannot be used: {first['msg']}.")
+    if isinstance(error, HTTPException) and error.status_code == 404:
+        return NotFound("There is no such page.", hint="Begin at the list of environments.")
+    return BadInput("This address does not take that kind of request.")
+
+
+def _tell(
+    request: Request, error: RlxError, *, template: str = "error.html", status: int | None = None, **variables: Any
+) -> Response:
+    status = status or outcome(error).status
+    headers = {"cache-control": "private, no-store", "vary": "Cookie, Authorization"}
+    wait = (
+        error.retry_after if isinstance(error, Upstream | TooMany) else _SOON if isinstance(error, NotReady) else None
+    )
+    if wait is not None:
+        headers["retry-after"] = str(wait)
+    form = _form(request)
+    if form == "json":
+        body: dict[str, Json] = {"error": to_json(envelope(error)["error"])}
+        if "progress" in variables:
+            body["progress"] = to_json(variables["progress"], language_of(request))
+        return Response(to_bytes(body), status, headers, "application/json")
+    if form == "md":
+        text = "\n\n".join(line(part, "en") for part in (error.message, error.hint) if part)
+        return Response(f"# {status}\n\n{text}\n".encode("utf-8", "replace"), status, headers, "text/markdown")
+    told = {"error": error, "status": status, **variables}
+    html = page_html(request, template, request.url.path, told)
+    return Response(html.encode("utf-8", "replace"), status, headers, "text/html")
+
+
+def _form(request: Request) -> str:
+    asked = request.query_params.get("format")
+    accepts = request.headers.get("accept", "")
+    if request.url.path.startswith("/api/") or asked == "json":
+        return "json"
+    if asked == "md":
+        return "md"
+    return "json" if "application/json" in accepts and "text/html" not in accepts else "html"

@@ -1,0 +1,156 @@
+"""Markdown of a repository as clean HTML: rendered, then sanitised last, so nothing it holds can act."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from html.parser import HTMLParser
+from posixpath import normpath
+from urllib.parse import quote, unquote, urlsplit
+
+import nh3
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+from markupsafe import Markup, escape
+
+from rlx.ids import EnvKey
+from rlx.texts import say, words
+from rlx.web import highlight, inert, lexers
+from rlx.web.bounded import Bounded, digest
+from rlx.web.links import Links
+
+_TAGS = (
+    "a abbr b blockquote br caption code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i ins kbd li ol p pre q s "
+    "samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var"
+)
+_ATTRIBUTES = {
+    "a": {"href", "title"},
+    "abbr": {"title"},
+    "details": {"open"},
+    "li": {"value"},
+    "ol": {"start"},
+    "td": {"colspan", "rowspan", "align"},
+    "th": {"colspan", "rowspan", "align"},
+    "span": {"class", "title"},
+    "code": {"class"},
+    **{f"h{level}": {"id"} for level in range(1, 7)},
+}
+_SPAN_CLASSES = {"k", "s", "m", "c", "gi", "gd", "inv"}
+_HEADING = re.compile(r"(</?)h([1-6])\b", re.IGNORECASE)
+_IMAGE = re.compile(r"<img\b[^>]{0,4000}>", re.IGNORECASE)
+_WORDS = re.compile(r"[^\w]+")
+_MAX = 400_000
+"""Characters that are rendered; the rest is one link away, in the file viewer."""
+
+_cache: Bounded[str] = Bounded(32 * 1024 * 1024, len)
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """Where a text stands, for its relative links."""
+
+    key: EnvKey
+    ref: str | None = None
+    folder: str = ""
+
+
+def render_markdown(text: str, base: Base, links: Links, language: str) -> Markup:
+    """Clean HTML of `text`. Headings start at level 3, links open our own viewer, images are links."""
+    made = _cache.get((digest(text), base, language), lambda: _Render(base, links, language).html(text[:_MAX]))
+    return Markup(made)  # noqa: S704 - sanitised by nh3
+
+
+class _Render:
+    def __init__(self, base: Base, links: Links, language: str) -> None:
+        self.base, self.links, self.language = base, links, language
+
+    def html(self, text: str) -> str:
+        parser = _parser()
+        raw = str(parser.render(inert.spell(text), {"images": self.image}))
+        raw = _HEADING.sub(lambda found: f"{found[1]}h{min(6, int(found[2]) + 2)}", raw)
+        return nh3.clean(
+            _IMAGE.sub(self._raw_image, raw),
+            tags=set(_TAGS.split()),
+            attributes=_ATTRIBUTES,
+            attribute_filter=self._attribute,
+            url_schemes={"http", "https", "mailto"},
+            link_rel="nofollow noopener ugc",
+        )
+
+    def image(self, source: str, alt: str) -> str:
+        """An image as a link, since none is loaded."""
+        label = words(say("web.image", alt=alt or source.rsplit("/", 1)[-1][:80]), self.language)
+        return f'<a href="{escape(source)}">{escape(label)}</a>'
+
+    def _raw_image(self, tag: re.Match[str]) -> str:
+        reader = _ImageTag()
+        reader.feed(tag[0])
+        return self.image(reader.found.get("src") or "", reader.found.get("alt") or "")
+
+    def _attribute(self, element: str, attribute: str, value: str) -> str | None:
+        if attribute == "href":
+            return self.target(value)
+        if attribute == "id":
+            return value if value.startswith("md-") else None
+        if attribute == "class" and element == "span":
+            return value if value in _SPAN_CLASSES else None
+        if attribute == "class":
+            return value if re.fullmatch(r"language-[\w+-]{1,30}", value) else None
+        return value
+
+    def target(self, url: str) -> str | None:
+        """Where a link of the text leads from here; None for one that leads nowhere."""
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            return None
+        if parts.scheme or parts.netloc:
+            return url if parts.scheme in {"http", "https", "mailto"} else None
+        if not parts.path:
+            return f"#md-{quote(unquote(parts.fragment).lower())}" if parts.fragment else None
+        if parts.path.startswith("/"):
+            return self.links.on_hub(parts.path)
+        path = normpath(f"{self.base.folder}/{unquote(parts.path)}".lstrip("/"))
+        if path == ".." or path.startswith("../"):
+            return None
+        return self.links.file(self.base.key, self.base.ref, "" if path == "." else path)
+
+
+class _ImageTag(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: dict[str, str | None] = {}
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found = dict(attrs)
+
+
+class _Renderer(RendererHTML):
+    def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        token = tokens[idx]
+        alt = self.renderInlineAsText(token.children or [], options, env)
+        return str(env["images"](str(token.attrGet("src") or ""), alt))
+
+    def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return _code(tokens[idx].content, tokens[idx].info)
+
+    def code_block(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return _code(tokens[idx].content, "")
+
+    def heading_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        inline = tokens[idx + 1]
+        slug = _WORDS.sub("-", self.renderInlineAsText(inline.children or [], options, env).lower()).strip("-")
+        return f'<{tokens[idx].tag} id="md-{escape(slug[:80])}">'
+
+
+def _code(text: str, info: str) -> str:
+    word = (info.split() or [""])[0]
+    lines = highlight.html_lines(text, lexers.lexer_name(None, word) if word else None)
+    return f"<pre><code>{'\n'.join(lines)}</code></pre>\n"
+
+
+@cache
+def _parser() -> MarkdownIt:
+    return MarkdownIt("gfm-like", {"html": True, "linkify": True}, renderer_cls=_Renderer)

@@ -1,0 +1,58 @@
+"""Every page of the site. Adding one is a module, a template and a line in `PAGES`."""
+
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.responses import Response
+
+from rlx.web.assets import static
+from rlx.web.pages import account, environment, explore, files, machinery, patterns, task
+
+type Handler = Callable[..., Coroutine[Any, Any, Response]]
+
+_READ = ("GET", "HEAD")
+_WRITE = ("POST",)
+
+
+@dataclass(frozen=True, slots=True)
+class PageRoute:
+    path: str
+    handler: Handler
+    methods: tuple[str, ...] = _READ
+
+
+PAGES = (
+    PageRoute("/", explore.explore),
+    PageRoute("/random", explore.random_task),
+    PageRoute("/d/{org}/{name}", environment.environment),
+    PageRoute("/d/{org}/{name}/card", environment.card),
+    PageRoute("/d/{org}/{name}/random", environment.random_of),
+    PageRoute("/d/{org}/{name}/files", files.repository_file),
+    PageRoute("/d/{org}/{name}/files/{path:path}", files.repository_file),
+    PageRoute("/s/{org}/{name}", environment.environment),
+    PageRoute("/s/{org}/{name}/card", environment.card),
+    PageRoute("/s/{org}/{name}/random", environment.random_of),
+    PageRoute("/s/{org}/{name}/files", files.repository_file),
+    PageRoute("/s/{org}/{name}/files/{path:path}", files.repository_file),
+    PageRoute("/t/{org}/{name}", task.task),
+    PageRoute("/t/{org}/{name}/{ref:path}", task.task),
+    PageRoute("/s/{org}/{name}/t", task.task),
+    PageRoute("/s/{org}/{name}/t/{ref:path}", task.task),
+    PageRoute("/raw/d/{org}/{name}/files/{path:path}", files.raw_file),
+    PageRoute("/raw/s/{org}/{name}/files/{path:path}", files.raw_file),
+    PageRoute("/raw/t/{org}/{name}", files.raw_task_file),
+    PageRoute("/raw/t/{org}/{name}/{ref:path}", files.raw_task_file),
+    PageRoute("/raw/s/{org}/{name}/t", files.raw_task_file),
+    PageRoute("/raw/s/{org}/{name}/t/{ref:path}", files.raw_task_file),
+    PageRoute("/login", account.login_page),
+    PageRoute("/login", account.login, _WRITE),
+    PageRoute("/logout", account.logout, _WRITE),
+    PageRoute("/readyz", machinery.ready),
+    PageRoute("/-/healthz", machinery.health),
+    PageRoute("/-/patterns", patterns.patterns),
+    PageRoute("/robots.txt", machinery.robots),
+    PageRoute("/sitemap.xml", machinery.sitemap),
+    PageRoute("/llms.txt", machinery.llms),
+    PageRoute("/static/{build}/{name}", static),
+)

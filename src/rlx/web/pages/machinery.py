@@ -1,0 +1,56 @@
+"""What machines ask for: health, robots, the site map, and the pages' description for models."""
+
+from xml.sax.saxutils import escape
+
+from fastapi import Request, Response
+
+from rlx.model import ANONYMOUS, EnvQuery
+from rlx.texts import say, words
+from rlx.web.respond import cached, to_bytes
+from rlx.web.site import language_of, site_of, viewer_of
+
+_MAX_URLS = 50_000
+_AT_ONCE = 1_000
+
+
+async def ready(request: Request) -> Response:
+    """200 once the catalog can be searched, 503 before."""
+    is_ready = site_of(request).services.catalog.ready()
+    return Response(
+        to_bytes({"ready": is_ready}), 200 if is_ready else 503, {"cache-control": "no-store"}, "application/json"
+    )
+
+
+async def health(request: Request) -> Response:
+    return Response(b'{"ok": true}', 200, {"cache-control": "no-store"}, "application/json")
+
+
+async def robots(request: Request) -> Response:
+    rules = "User-agent: *\nDisallow: /raw/\nDisallow: /api/\nDisallow: /login\nDisallow: /random\n"
+    text = f"{rules}Allow: /\n\nSitemap: {_base(request)}/sitemap.xml\n"
+    return cached(request, Response(text, media_type="text/plain"), viewer_of(request))
+
+
+async def sitemap(request: Request) -> Response:
+    """Every environment anybody may see."""
+    site = site_of(request)
+    urls = ["/"]
+    while len(urls) < _MAX_URLS:
+        query = EnvQuery(sort="name", offset=len(urls) - 1, limit=_AT_ONCE)
+        page = await site.services.catalog.search(query, ANONYMOUS)
+        urls += [site.links.env(card.key) for card in page.items]
+        if not page.items:
+            break
+    base = _base(request)
+    lines = "".join(f"<url><loc>{escape(base + url)}</loc></url>\n" for url in urls[:_MAX_URLS])
+    xml = f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{lines}</urlset>\n'
+    return cached(request, Response(xml, media_type="application/xml"), viewer_of(request))
+
+
+async def llms(request: Request) -> Response:
+    text = words(say("web.llms"), language_of(request))
+    return cached(request, Response(text, media_type="text/plain"), viewer_of(request))
+
+
+def _base(request: Request) -> str:
+    return (site_of(request).settings.public_url or str(request.base_url)).rstrip("/")

@@ -1,0 +1,51 @@
+"""`/t/<org>/<name>/<ref>` and `/s/<org>/<name>/t/<ref>`: a task as an agent gets it; `?path=` one of its files."""
+
+from fastapi import Request, Response
+from fastapi.responses import RedirectResponse
+
+from rlx.answers.shown import Json
+from rlx.ids import EnvKey
+from rlx.model import Alias, Task
+from rlx.telemetry import span
+from rlx.twins.jsonable import object_json, to_json
+from rlx.twins.markdown import task_markdown
+from rlx.web.address import check_path, task_address
+from rlx.web.blocks_html import Spot
+from rlx.web.links import Links
+from rlx.web.pages.files import show_file
+from rlx.web.respond import View, answer
+from rlx.web.site import site_of, viewer_of
+
+
+async def task(request: Request) -> Response:
+    address, site = task_address(request), site_of(request)
+    key = address.key
+    opened = await site.open(key, viewer_of(request))
+    with span("read"):
+        ref = await opened.canonical(address.rest)
+        if ref != address.rest:
+            query = f"?{request.url.query}" if request.url.query else ""
+            return RedirectResponse(site.links.task(key, ref) + query, 308)
+        if "path" in request.query_params:
+            return await show_file(request, opened, key, ref, check_path(request.query_params["path"]))
+        found = await opened.task(ref)
+        aliases = await opened.aliases(ref)
+    rendered = request.query_params.get("view") == "rendered"
+    view = View(
+        "task.html",
+        site.links.rendered(key, ref) if rendered else site.links.task(key, ref),
+        {"key": key, "task": found, "aliases": aliases, "rendered": rendered, "spot": Spot(key, ref, "s", rendered)},
+        json=lambda language: task_json(found, aliases, key, site.links, language),
+        markdown=lambda language: task_markdown(found, key, language),
+    )
+    return await answer(request, view)
+
+
+def task_json(task: Task, aliases: tuple[Alias, ...], key: EnvKey, links: Links, language: str) -> dict[str, Json]:
+    """The task's fields, its environment's id, its address, and where else it is found."""
+    return {
+        "id": str(key),
+        **object_json(task, language),
+        "url": links.task(key, task.ref),
+        "aliases": to_json(aliases, language),
+    }

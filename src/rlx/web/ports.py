@@ -1,0 +1,48 @@
+"""What the app needs of the services it is given."""
+
+from collections.abc import AsyncIterator
+from typing import Protocol
+
+from rlx.formats.base import Environment
+from rlx.hub.info import RepoInfo
+from rlx.ids import EnvKey
+from rlx.model import EnvPage, EnvQuery, Progress, Viewer
+from rlx.settings import Settings
+
+
+class Hub(Protocol):
+    async def whoami(self, token: str) -> str:
+        """The name a token belongs to. Raises `Forbidden` for one the Hub does not know."""
+        ...
+
+
+class Catalog(Protocol):
+    async def search(self, query: EnvQuery, viewer: Viewer) -> EnvPage: ...
+
+    def ready(self) -> bool: ...
+
+
+class Library(Protocol):
+    async def open(self, key: EnvKey, viewer: Viewer, *, wait: float | None = 2.0) -> Environment: ...
+
+    async def info(self, key: EnvKey, viewer: Viewer) -> RepoInfo: ...
+
+    async def progress(self, key: EnvKey, viewer: Viewer) -> Progress | None: ...
+
+    def follow(self, key: EnvKey, viewer: Viewer) -> AsyncIterator[Progress]: ...
+
+    async def random(self, viewer: Viewer) -> tuple[EnvKey, str] | None: ...
+
+
+class Services(Protocol):
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def hub(self) -> Hub: ...
+
+    @property
+    def catalog(self) -> Catalog: ...
+
+    @property
+    def library(self) -> Library: ...

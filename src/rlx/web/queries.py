@@ -1,0 +1,49 @@
+"""What a visitor may ask of a list, within limits; one reading for pages and API."""
+
+from typing import Annotated, Literal
+
+from fastapi import Depends, Query
+
+from rlx.errors import BadInput
+from rlx.model import KINDS, EnvQuery, TaskQuery
+from rlx.web.facets import parse_filters
+
+MAX_TEXT = 200
+MAX_OFFSET = 10_000_000
+
+Words = Annotated[str, Query(max_length=MAX_TEXT, description="Words; each must occur.")]
+Offset = Annotated[int, Query(ge=0, le=MAX_OFFSET, description="Items to skip.")]
+Limit = Annotated[int, Query(ge=1, le=100, description="Items of one page.")]
+EnvSort = Literal["trending", "updated", "tasks", "name", "downloads", "likes"]
+TaskSort = Literal["order", "title"]
+
+
+def _words(text: str) -> str:
+    if any((ord(char) < 32 and char not in "\t\n\r") or 0xD800 <= ord(char) <= 0xDFFF for char in text):
+        raise BadInput("The search holds control characters.")
+    return " ".join(text.split())
+
+
+def read_env_query(
+    q: Words = "", kind: str = "", sort: EnvSort = "trending", offset: Offset = 0, limit: Limit = 40
+) -> EnvQuery:
+    if kind and kind not in KINDS:
+        raise BadInput(f"{kind[:40]!r} is not a kind of environment.", hint=f"One of: {', '.join(KINDS)}.")
+    return EnvQuery(text=_words(q), kind=kind or None, sort=sort, offset=offset, limit=limit)
+
+
+def read_task_query(
+    q: Words = "",
+    f: Annotated[list[str], Query(description="Filters, `key:v1|v2;key2:v`, keys and values percent-encoded.")] = [],  # noqa: B006 - FastAPI copies defaults
+    subset: Annotated[str, Query(max_length=200)] = "",
+    sort: TaskSort = "order",
+    offset: Offset = 0,
+    limit: Limit = 50,
+) -> TaskQuery:
+    return TaskQuery(
+        text=_words(q), filters=parse_filters(f), subset=subset or None, sort=sort, offset=offset, limit=limit
+    )
+
+
+AskedEnvs = Annotated[EnvQuery, Depends(read_env_query)]
+AskedTasks = Annotated[TaskQuery, Depends(read_task_query)]

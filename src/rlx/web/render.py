@@ -1,0 +1,146 @@
+"""Templates to HTML: autoescaped, strict about names, every text said in the page's language."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
+from markupsafe import Markup
+
+from rlx import __version__
+from rlx.answers.shown import Shown
+from rlx.model import Code, Prompt, Row, Section, Text
+from rlx.texts import LANGUAGES, Say, say, words
+from rlx.twins.blocks import dump
+from rlx.web import highlight, inert, lexers
+from rlx.web.blocks_html import Blocks, Spot
+from rlx.web.facets import box
+from rlx.web.kinds import KINDS_SHOWN
+from rlx.web.links import Links
+from rlx.web.markdown import Base, render_markdown
+from rlx.web.tree import tree
+
+SHOWN_LINES = 600
+"""Lines of a block of code that a page shows; the rest is one link away."""
+
+
+class Renderer:
+    """Renders templates. Safe to share between threads."""
+
+    def __init__(self, links: Links) -> None:
+        self.links = links
+        self._environment = Environment(
+            loader=PackageLoader("rlx.web"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            finalize=_said,
+            auto_reload=False,
+        )
+        self._environment.globals.update(say=say, links=links, version=__version__, kinds=KINDS_SHOWN, box=box)
+        self._environment.globals.update(shown_lines=SHOWN_LINES, line_count=_line_count)
+        self._environment.filters.update(
+            t=_words, num=_number, size=_size, day=_day, marked=inert.mark, tree=tree, dump=dump, narrow=_is_narrow
+        )
+        self._environment.tests["short"] = _is_short
+        self._languages = {language: self._variables(language) for language in LANGUAGES}
+        for name in self._environment.list_templates(extensions=["html"]):
+            self._environment.get_template(name)
+
+    def page(self, template: str, language: str, **variables: Any) -> str:
+        return self._environment.get_template(template).render(**self._languages[language], **variables)
+
+    def _variables(self, language: str) -> dict[str, Any]:
+        helpers = _Helpers(self.links, language)
+        base: dict[str, Any] = {
+            "lang": language,
+            "code_lines": helpers.code_lines,
+            "prompt_html": helpers.prompt_html,
+            "markdown_html": helpers.markdown_html,
+        }
+        return {**base, "block": Blocks(self._environment, base).draw}
+
+
+@dataclass(frozen=True, slots=True)
+class _Helpers:
+    """What templates call, in one language."""
+
+    links: Links
+    language: str
+
+    def markdown_html(self, text: str, spot: Spot, path: str = "") -> Markup:
+        folder = path.rpartition("/")[0]
+        return render_markdown(text, Base(spot.key, spot.ref, folder), self.links, self.language)
+
+    def prompt_html(self, block: Prompt) -> Markup:
+        return inert.mark(block.text.replace("\r\n", "\n"))
+
+    def code_lines(self, block: Code, spot: Spot, count: int = SHOWN_LINES) -> Markup:
+        """Numbered lines of a block; their ids begin with the block's own."""
+        lines = highlight.html_lines(block.text, lexers.lexer_name(block.path, block.language), 0, count)
+        return numbered(lines, block.first_line, f"{spot.id}-L", frozenset(block.masked), self.language)
+
+
+def numbered(lines: Sequence[str], first: int, prefix: str, masked: frozenset[int], language: str) -> Markup:
+    """Lines of HTML as the rows of `pre.lines`, in windows a browser may leave unpainted until they are near."""
+    label = words(say("web.line"), language)
+    rows = [
+        f'<span class="l{" mask" if number in masked else ""}" id="{prefix}{number}"><a href="#{prefix}{number}" '
+        f'data-n="{number}" aria-label="{label} {number}" tabindex="-1"></a><span>{line}</span></span>'
+        for number, line in enumerate(lines, first)
+    ]
+    size = highlight.WINDOW
+    if len(rows) > size:
+        rows = [f'<span class="win">{"".join(rows[at : at + size])}</span>' for at in range(0, len(rows), size)]
+    return Markup("".join(rows))  # noqa: S704 - lines were escaped by highlight, the rest is numbers and our words
+
+
+@pass_context
+def _words(context: Context, text: Text) -> str:
+    """For the rare place that joins texts before they are printed."""
+    return inert.spell(words(text, context["lang"]))
+
+
+@pass_context
+def _said(context: Context, value: object) -> object:
+    """Every printed value passes here: texts are said, repository text cannot reorder or command, None is nothing."""
+    if isinstance(value, Say):
+        return inert.spell(words(value, context["lang"]))
+    if isinstance(value, Shown):
+        return inert.spell(value)
+    return "" if value is None else value
+
+
+def _number(value: int | float) -> str:
+    return f"{value:,}"
+
+
+def _size(count: int) -> str:
+    """Bytes for people, in decimal units."""
+    amount, unit = float(count), "B"
+    for larger in ("kB", "MB", "GB", "TB"):
+        if amount < 1000:
+            break
+        amount, unit = amount / 1000, larger
+    return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
+
+
+def _line_count(text: str) -> int:
+    return len(highlight.split_lines(text))
+
+
+def _is_short(row: Row) -> bool:
+    """Whether a fact is a figure rather than a sentence, a list or a command."""
+    return not (row.code or row.note or isinstance(row.value, tuple)) and len(words(row.value)) <= 20
+
+
+def _day(moment: datetime) -> str:
+    return moment.date().isoformat()
+
+
+def _is_narrow(section: Section) -> bool:
+    """Whether a section of an environment reads well in the side column."""
+    return all(block.type in {"kv", "note", "steps", "links", "stats"} for block in section.blocks)

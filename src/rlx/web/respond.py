@@ -1,0 +1,98 @@
+"""A page and its twins: one set of data, three forms, with the headers that let caches keep what is public."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+import anyio
+from starlette.requests import Request
+from starlette.responses import Response
+
+from rlx.answers.shown import Json
+from rlx.errors import BadInput
+from rlx.model import Viewer
+from rlx.telemetry import span
+from rlx.web.site import Site, language_of, site_of, viewer_of
+from rlx.web.viewer import COOKIE, is_secure, set_cookie
+
+_TYPES = {"html": "text/html", "json": "application/json", "md": "text/markdown"}
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One page: how it is drawn, and what it says to those who do not look."""
+
+    template: str
+    url: str
+    """Its own address, without `format`."""
+    variables: Mapping[str, Any]
+    json: Callable[[str], Json]
+    """The JSON twin in a language."""
+    markdown: Callable[[str], str]
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+async def answer(request: Request, view: View) -> Response:
+    """`view` in the form the visitor asked for. Raises `BadInput` for an unknown form."""
+    form = request.query_params.get("format", "html")
+    if form not in _TYPES:
+        raise BadInput(f"{form[:20]!r} is not a form of this page.", hint="Use format=json or format=md.")
+    with span("render"):
+        body = await anyio.to_thread.run_sync(_body, request, view, form)
+    links = site_of(request).links
+    response = Response(body, status_code=view.status, media_type=_TYPES[form], headers=dict(view.headers))
+    response.headers["link"] = ", ".join(
+        f'<{links.twin(view.url, twin)}>; rel="alternate"; type="{_TYPES[twin]}"' for twin in ("json", "md")
+    )
+    if request.query_params.get("lang"):
+        secure = is_secure(request, site_of(request).settings.public_url)
+        set_cookie(response, "lang", language_of(request), secure=secure, private=False)
+    return cached(request, response, viewer_of(request))
+
+
+def page_html(request: Request, template: str, url: str, variables: Mapping[str, Any]) -> str:
+    """One page's HTML, with what the layout needs."""
+    site: Site = site_of(request)
+    theme = request.cookies.get("theme")
+    return site.renderer.page(
+        template,
+        language_of(request),
+        url=url,
+        viewer=viewer_of(request),
+        theme=theme if theme in {"light", "dark"} else None,
+        **variables,
+    )
+
+
+def to_bytes(value: Json) -> bytes:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+
+
+def cached(request: Request, response: Response, viewer: Viewer) -> Response:
+    """What anybody may see may be kept for half a minute and asked for again by its tag; the rest by nobody."""
+    response.headers["vary"] = "Cookie, Authorization"
+    if viewer.token is not None or request.cookies.get(COOKIE) or response.status_code != 200:
+        response.headers["cache-control"] = "private, no-store"
+        return response
+    tag = f'W/"{blake2b(response.body, digest_size=12).hexdigest()}"'
+    response.headers["etag"] = tag
+    response.headers["cache-control"] = "public, max-age=30"
+    known = [item.strip() for item in request.headers.get("if-none-match", "").split(",")]
+    if tag not in known:
+        return response
+    kept = {
+        name: response.headers[name] for name in ("etag", "cache-control", "vary", "link") if name in response.headers
+    }
+    return Response(status_code=304, headers=kept)
+
+
+def _body(request: Request, view: View, form: str) -> bytes:
+    language = language_of(request)
+    if form == "json":
+        return to_bytes(view.json(language))
+    if form == "md":
+        return view.markdown(language).encode("utf-8", "replace")
+    return page_html(request, view.template, view.url, view.variables).encode("utf-8", "replace")

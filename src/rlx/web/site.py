@@ -1,0 +1,49 @@
+"""What every handler of one app stands on, and how it reaches it."""
+
+from dataclasses import dataclass
+
+from starlette.requests import HTTPConnection, Request
+
+from rlx.formats.base import Environment
+from rlx.ids import EnvKey
+from rlx.model import Viewer
+from rlx.settings import Settings
+from rlx.telemetry import span
+from rlx.texts import DEFAULT, LANGUAGES
+from rlx.web.links import Links
+from rlx.web.ports import Services
+from rlx.web.render import Renderer
+from rlx.web.viewer import Doorman
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    services: Services
+    renderer: Renderer
+    links: Links
+    doorman: Doorman
+
+    @property
+    def settings(self) -> Settings:
+        return self.services.settings
+
+    async def open(self, key: EnvKey, viewer: Viewer) -> Environment:
+        with span("open"):
+            return await self.services.library.open(key, viewer)
+
+
+def site_of(connection: HTTPConnection) -> Site:
+    site: Site = connection.app.state.site
+    return site
+
+
+def viewer_of(request: Request) -> Viewer:
+    return site_of(request).doorman.viewer(request)
+
+
+def language_of(request: HTTPConnection) -> str:
+    """The language asked for in the URL, else the one chosen before."""
+    for told in (request.query_params.get("lang"), request.cookies.get("lang")):
+        if told in LANGUAGES:
+            return told
+    return DEFAULT

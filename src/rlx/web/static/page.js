@@ -1,0 +1,30 @@
+// What every page gains from scripts. Each part does nothing where its markup is absent.
+import "./theme.js";
+import { follow } from "./progress.js";
+import { marks } from "./lines.js";
+import { copying } from "./copy.js";
+
+// "/" goes to the search box.
+const find = document.querySelector("[data-find]");
+if (find) {
+  const key = document.createElement("kbd");
+  key.textContent = "/";
+  key.setAttribute("aria-hidden", "true");
+  find.after(key);
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
+    if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    find.focus();
+    find.select();
+  });
+}
+
+// A choice in a list form is sent at once.
+for (const control of document.querySelectorAll("[data-send]")) {
+  control.addEventListener("change", () => control.form.requestSubmit());
+}
+
+follow(document.querySelector("[data-progress]"));
+marks(document.querySelector("pre.lines"));
+copying(document.querySelectorAll("pre[data-copy]"));
