@@ -1,8 +1,9 @@
 """A small hub with a repository of every kind, and what is known to be in it."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pyarrow as pa
@@ -87,6 +88,22 @@ def build(root: Path) -> None:
     write("datasets/bob/own/README.md", "No front matter.\n")
     write("spaces/acme/echo/README.md", SPACE_CARD)
     write("models/acme/policy/config.json", "{}")
+
+
+async def ask(hub: LocalHub, raw_path: str, query: bytes = b"") -> tuple[int, bytes]:
+    """Status and body of a GET whose path is sent as it stands, where a client would tidy it up."""
+    sent: list[MutableMapping[str, Any]] = []
+
+    async def receive() -> MutableMapping[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    raw = raw_path.encode("latin-1")
+    scope = {"type": "http", "method": "GET", "path": "/", "raw_path": raw, "query_string": query, "headers": []}
+    await hub.app(scope, receive, send)
+    return sent[0]["status"], b"".join(message["body"] for message in sent[1:])
 
 
 def client_of(hub: LocalHub, token: str | None = None) -> httpx2.AsyncClient:

@@ -20,7 +20,9 @@ CONTROL = frozenset({".git", ".hg", ".svn", ".cache"})
 LFS_SUFFIXES = (".parquet", ".bin", ".tar", ".zip")
 """Files that the Hub would keep in LFS: their ETag is a SHA-256, and their git blob is a pointer."""
 _RACY_NS = 20_000_000
-"""File systems stamp times in ticks: a file hashed this soon after its stamp may change again under the same stamp."""
+_SKEW_NS = 60_000_000_000
+"""File systems stamp times in ticks, by a clock of their own: a file hashed less than a tick after its stamp, or shortly
+before it, may change again under the same stamp."""
 _CHUNK = 1024 * 1024
 
 
@@ -168,7 +170,7 @@ def _hash(folder: str, path: str) -> File:
         while chunk := source.read(_CHUNK):
             digest.update(chunk)
     stamp = _stamp_of(seen)
-    racy = 0 <= time.time_ns() - stamp.mtime_ns < _RACY_NS
+    racy = -_SKEW_NS < time.time_ns() - stamp.mtime_ns < _RACY_NS
     name = digest.hexdigest()
     return File(path, stamp, pointer_oid(name, stamp.size), name, racy) if lfs else File(path, stamp, name, None, racy)
 
