@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping
 
 from rlx.answers import MARK, name, record
 from rlx.answers.shown import Masked
-from rlx.formats.harbor.durations import duration
+from rlx.formats.harbor.phrases import duration
 from rlx.formats.harbor.running import Subject
 from rlx.formats.harbor.table import as_number, plain
 from rlx.model import Block, Code, Disclose, KeyValues, Note, Row, Text, Value
 from rlx.texts import Say, say
 
-_TABLES = ("task", "agent", "verifier", "environment", "solution")
+_TABLES = ("agent", "verifier", "environment", "solution")
+"""`[task]` and `[metadata]` have a section of their own."""
 _TOP = ("schema_version", "version", "source", "multi_step_reward_strategy", "artifacts")
 _DEFAULTS = (
     ("agent.timeout_sec", "harbor.config.no_limit"),
@@ -29,7 +30,7 @@ def configuration_blocks(
 ) -> tuple[Block, ...]:
     """`file` is the masked table; `written` the masked text of `task.toml`; `harbor` its own verdict."""
     settings = subject.settings
-    rows = [Row(say("harbor.config.verdict"), harbor), *_rows(file)][:_MAX_ROWS]
+    rows = [Row(say("harbor.config.verdict"), harbor), *_rows(file, settings.own)][:_MAX_ROWS]
     blocks: list[Block] = [KeyValues(tuple(rows))]
     blocks += [Note(say("harbor.odd.at", where=odd.where, what=odd.text), "warn") for odd in subject.facts.odd[:20]]
     if settings.own:
@@ -40,8 +41,10 @@ def configuration_blocks(
     return tuple(blocks)
 
 
-def _rows(file: Mapping[str, object]) -> Iterator[Row]:
-    known = dict(_flat(file))
+def _rows(file: Mapping[str, object], own: Mapping[str, object]) -> Iterator[Row]:
+    """Settings that Harbor knows; the dataset's `own` are shown apart."""
+    others = tuple(own)
+    known = {key: value for key, value in _flat(file) if not _below(key, others)}
     for key, value in known.items():
         in_force = _reading(key, value)
         raw = name(plain(value)[:_LONG])
@@ -50,13 +53,18 @@ def _rows(file: Mapping[str, object]) -> Iterator[Row]:
         else:
             yield Row(name(key), in_force, note=say("harbor.config.file", value=raw))
     for key, default in _DEFAULTS:
-        if file and key not in known and _INSTEAD.get(key) not in known:
+        of_steps = key.endswith("timeout_sec") and "steps" in file
+        if file and not of_steps and key not in known and _INSTEAD.get(key) not in known:
             yield Row(name(key), say(default), note=say("harbor.config.absent"))
+
+
+def _below(key: str, others: tuple[str, ...]) -> bool:
+    return any(key == other or key.startswith((f"{other}.", f"{other}[")) for other in others)
 
 
 def _flat(file: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     for key in _TOP:
-        if key in file:
+        if file.get(key) not in (None, [], ""):
             yield key, file[key]
     for table in _TABLES:
         yield from _inside(table, file.get(table))

@@ -5,7 +5,7 @@ Harbor's own discovery looks one level below a path it is given. Here any layout
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from rlx.errors import BadInput
@@ -18,6 +18,7 @@ MAX_DEPTH = 8
 
 _PARTS = ("instruction.md", "environment/", "tests/", "solution/", "steps/")
 """What makes a folder with a `task.toml` a task rather than settings shared by the folders below it."""
+_TELLING = ("instruction.md", "tests/test.sh", "tests/test.bat", "environment/Dockerfile")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,13 @@ def task_roots(paths: Iterable[str]) -> tuple[str, ...]:
     roots = {root for path in known if (root := _root(path)) is not None and _addressable(root)}
     if not roots:
         return ()
-    hollow = {root for root in _outer(roots) if not _has_parts(root, known)}
-    return tuple(sorted(root for root in roots - hollow if not any(up in roots - hollow for up in _above(root))))
+    tasks = roots - _hollow(roots, known)
+    return tuple(sorted(root for root in tasks if not any(up in tasks for up in _above(root))))
+
+
+def are_harbor(roots: Iterable[str], paths: Collection[str]) -> bool:
+    """Whether a task among `roots` has a part that only Harbor's have: other tools keep a `task.toml` too."""
+    return any((f"{root}/{part}" if root else part) in paths for root in roots for part in _TELLING)
 
 
 def places(tree: Mapping[str, TreeEntry]) -> tuple[Place, ...]:
@@ -103,10 +109,11 @@ def _above(path: str) -> Iterable[str]:
         yield path
 
 
-def _outer(roots: set[str]) -> set[str]:
-    return {up for root in roots for up in _above(root) if up in roots}
-
-
-def _has_parts(root: str, paths: list[str]) -> bool:
-    prefixes = tuple(f"{root}/{part}" if root else part for part in _PARTS)
-    return any(path.startswith(prefixes) for path in paths)
+def _hollow(roots: set[str], paths: list[str]) -> set[str]:
+    """Roots around other roots that have no part of a task: settings shared by the folders below."""
+    hollow = {up for root in roots for up in _above(root) if up in roots}
+    for path in paths if hollow else ():
+        for up in _above(path):
+            if up in hollow and path[len(up) :].lstrip("/").startswith(_PARTS):
+                hollow.discard(up)
+    return hollow

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from rlx.answers import Masked, name
-from rlx.formats.harbor.durations import duration
 from rlx.formats.harbor.facts import COMPOSE, DOCKERFILE, Facts
 from rlx.formats.harbor.missing import grader_image
+from rlx.formats.harbor.phrases import duration
 from rlx.formats.harbor.running import Subject
 from rlx.formats.harbor.schema import ALLOWLIST, NO_NETWORK, PUBLIC, Healthcheck, Network, Surroundings
 from rlx.model import Block, Code, Disclose, KeyValues, Note, Row, Text
@@ -14,6 +14,8 @@ from rlx.texts import Say, say
 
 def environment_blocks(subject: Subject, texts: Mapping[str, Masked]) -> tuple[Block, ...]:
     environment = subject.settings.environment
+    if not environment.image and not any(path.startswith("environment/") for path in subject.paths):
+        return (Note(say("harbor.env.nothing")),)
     rows = [*_origin(subject), *_place(subject), *_network(subject), *_resources(environment), *_tools(subject)]
     blocks: list[Block] = [KeyValues(tuple(rows))]
     blocks += [Note(text, "warn") for text in _conflicts(subject)]

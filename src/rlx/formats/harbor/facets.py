@@ -13,15 +13,17 @@ from rlx.formats.harbor.table import plain
 from rlx.model import Facets, TaskCard
 
 ORDER = ("graded", "runs", "setup", "sandbox", "difficulty", "category", "group", "language", "network", "base", "tags")
-DIFFICULTIES = ("Trivial", "Easy", "Medium", "Hard", "Expert")
+DIFFICULTIES = ("Trivial", "Easy", "Simple", "Short", "Medium", "Moderate", "Hard", "Complex", "Expert", "Intricate")
 ORDERED = {"difficulty": DIFFICULTIES, "sandbox": ("Local", "Docker", "HF Sandbox", "None")}
 
 _SAME = {"simple": "Easy", "beginner": "Easy", "basic": "Easy", "moderate": "Medium", "intermediate": "Medium"}
 _SAME |= {"normal": "Medium", "difficult": "Hard", "challenging": "Hard", "advanced": "Hard", "very hard": "Expert"}
-_DIFFICULTY_KEYS = ("difficulty", "difficulty_tier", "difficulty_level", "task_complexity", "complexity", "level")
+_DIFFICULTY_KEYS = ("difficulty", "difficulty_tier", "difficulty_level", "level")
+_COMPLEXITY_KEYS = ("task_complexity", "complexity")
 _CATEGORY_KEYS = ("category", "domain", "task_type_name", "task_type", "skill_type", "type", "subcategory", "subject")
 _TAG_KEYS = ("tags", "keywords")
-_NOT_META = {*_DIFFICULTY_KEYS[:3], "category", "tags", "keywords", "language", "title", "description", "name", "id"}
+_NOT_META = {"category", "tags", "keywords", "language", "title", "description", "name", "id"}
+_NOT_META |= {*_DIFFICULTY_KEYS[:3], *_COMPLEXITY_KEYS}
 _NO_FACET = re.compile(
     r"(^|[_-])(e?[_-]?mails?|phones?|authors?|canary|explanation|reasoning|notes?|uuid|guid)([_-]|$)", re.I
 )
@@ -37,13 +39,14 @@ def task_facets(subject: Subject) -> dict[str, tuple[Shown, ...]]:
     """Of one task, from its masked settings; only keys that have a value."""
     settings, facts = subject.settings, subject.facts
     metadata = settings.metadata
-    networks = {network.mode for _, network in settings.networks}
+    runs = _runs(settings, subject.paths)
+    networks = {network.mode for _, network in settings.networks} if runs != "Nothing" else set()
     found: dict[str, Iterable[str]] = {
         "graded": [_graded(facts)],
-        "runs": [_runs(settings, subject.paths)],
+        "runs": [runs],
         "setup": _setup(settings, facts, subject.paths),
         "sandbox": [_SANDBOX_NAMES[item.sandbox] for item in runnable(subject) if item.could] or ["None"],
-        "difficulty": [level for level in [difficulty(_first(metadata, _DIFFICULTY_KEYS))] if level],
+        "difficulty": [level for level in [_difficulty(metadata)] if level],
         "category": _short(_first(metadata, _CATEGORY_KEYS)),
         "language": _short(metadata.get("language")),
         "network": sorted(_NETWORK_NAMES.get(mode, mode) for mode in networks),
@@ -55,15 +58,16 @@ def task_facets(subject: Subject) -> dict[str, tuple[Shown, ...]]:
     return {key: tuple(name(value) for value in dict.fromkeys(values)) for key, values in found.items() if values}
 
 
-def difficulty(value: object) -> str | None:
-    """A word of the common scale, else the author's own in short; None for a placeholder."""
+def difficulty(value: object, *, scale: bool = True) -> str | None:
+    """The author's word in short, moved to the common `scale` where it is a synonym; None for a placeholder."""
     if not isinstance(value, str | int) or isinstance(value, bool):
         return None
     word = re.split(r"[(\n,;:]", str(value).strip())[0].strip()
     word = re.sub(r"\s+(task|level|difficulty)$", "", word, flags=re.IGNORECASE)
     if not word or len(word) > 40 or _PLACEHOLDER.search(word) or word == MARK:
         return None
-    return _SAME.get(word.lower(), word[0].upper() + word[1:])
+    own = word[0].upper() + word[1:]
+    return _SAME.get(word.lower(), own) if scale else own
 
 
 def metadata_values(metadata: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
@@ -109,6 +113,11 @@ def tile_facet(facets: Iterable[Facets]) -> str | None:
         if 2 <= len(counts) <= 6 and counts.total() >= len(known) * 0.6:
             return key
     return None
+
+
+def _difficulty(metadata: Mapping[str, object]) -> str | None:
+    told = difficulty(_first(metadata, _DIFFICULTY_KEYS))
+    return told or difficulty(_first(metadata, _COMPLEXITY_KEYS), scale=False)
 
 
 def _graded(facts: Facts) -> str:

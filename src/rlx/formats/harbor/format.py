@@ -1,7 +1,7 @@
 """Harbor as a format: claims a repository by the `task.toml` files in it, never by a tag alone."""
 
 from rlx.formats.base import Claim
-from rlx.formats.harbor.discovery import task_roots
+from rlx.formats.harbor.discovery import are_harbor, task_roots
 from rlx.formats.harbor.reader import HarborReader
 from rlx.hub.repo import Repo
 from rlx.index.records import Reader
@@ -17,13 +17,14 @@ class Harbor:
         self.reader: Reader = HarborReader()
 
     async def claim(self, repo: Repo) -> Claim | None:
-        """Surer with a tag or a `test.sh`; other things are called `task.toml` too."""
+        """Every folder with a `task.toml` counts; where none has another part of a task, a closer look may be better."""
         if repo.key.kind != "dataset":
             return None
         tree = await repo.tree()
         roots = task_roots(tree)
         if not roots:
             return None
+        sure = 1.0 if are_harbor(roots, tree) else 0.6
         if roots == ("",):
-            return Claim(1.0, say("harbor.claim.root"))
-        return Claim(1.0, say("harbor.claim.folders", n=len(roots), first=roots[0]))
+            return Claim(sure, say("harbor.claim.root"))
+        return Claim(sure, say("harbor.claim.folders", n=len(roots), first=roots[0]))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from rlx.answers import name, record
+from rlx.formats.harbor.phrases import duration
 from rlx.formats.harbor.schema import TaskSettings
 from rlx.formats.harbor.table import as_number, plain
 from rlx.model import Block, KeyValues, Row, Value
@@ -29,13 +30,7 @@ def expert_time(metadata: Mapping[str, object]) -> Say | None:
     hours = as_number(metadata.get("expert_time_estimate_hours"))
     if minutes is None and hours is not None:
         minutes = hours * 60
-    if not minutes:
-        return None
-    return (
-        say("harbor.time.minutes", n=round(minutes))
-        if minutes < 600
-        else say("harbor.time.hours", n=round(minutes / 60))
-    )
+    return duration(minutes * 60) if minutes else None
 
 
 def label(key: str) -> str:

@@ -2,6 +2,7 @@
 
 from rlx.answers import Masked, name, prose
 from rlx.formats.harbor.missing import missing_parts
+from rlx.formats.harbor.phrases import listed
 from rlx.formats.harbor.running import Subject
 from rlx.model import Code
 from rlx.texts import Say, say
@@ -19,7 +20,7 @@ def problem_of(subject: Subject) -> Say | None:
         at = {"line": problem.line, "column": problem.column or 1}
         return say("harbor.problem.toml_at", message=problem.message, **at)
     lacking = missing_parts(subject.settings, subject.paths)
-    return say("harbor.problem.missing", what=", ".join(lacking)) if lacking else None
+    return say("harbor.problem.missing", what=listed(lacking)) if lacking else None
 
 
 def excerpt(written: Masked, line: int) -> Code:

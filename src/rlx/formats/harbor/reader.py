@@ -51,9 +51,10 @@ class HarborReader:
         paths = tuple(entry.path[skip:] for entry in plan.files)
         file = _settings_file(raw)
         decoded = {path: value.decode("utf-8", "replace") for path, value in raw.items()}
-        instructions = [path for path in raw if path.endswith("instruction.md")]
+        written = read_settings(file.table)
+        instructions = [path for path in _instructions(written) if path in raw]
         not_utf8 = [path for path in instructions if not _is_utf8(raw[path])]
-        facts = find_facts(file, read_settings(file.table), paths, decoded, not_utf8)
+        facts = find_facts(file, written, paths, decoded, not_utf8)
         values = toml_values(file.table, path=SETTINGS).value.value
         shown = values if isinstance(values, dict) else {}
         subject = Subject(read_settings(shown), facts, frozenset(paths))
@@ -117,6 +118,11 @@ def _wanted(sizes: Mapping[str, int]) -> Iterator[str]:
     yield from [path for path in scripts if _STEP_FILE.fullmatch(path)][: 4 * MAX_SCRIPTS]
     graders = sorted((path for path in scripts if path.startswith("tests/")), key=lambda path: path.count("/"))
     yield from graders[:MAX_SCRIPTS]
+
+
+def _instructions(settings: TaskSettings) -> tuple[str, ...]:
+    """In the order the agent gets them."""
+    return tuple(f"steps/{step.name}/instruction.md" for step in settings.steps) or ("instruction.md",)
 
 
 def _settings_file(raw: Mapping[str, bytes]) -> TomlFile:

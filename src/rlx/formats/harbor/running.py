@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from rlx.formats.harbor.facts import COMPOSE, DOCKERFILE, Facts
 from rlx.formats.harbor.missing import grader_image, missing_parts
+from rlx.formats.harbor.phrases import listed
 from rlx.formats.harbor.schema import ALLOWLIST, NO_NETWORK, PUBLIC, TaskSettings
 from rlx.model import RunOption
 from rlx.texts import Say, say
@@ -47,15 +48,7 @@ class Subject:
 
 def runnable(subject: Subject) -> tuple[Runnable, ...]:
     common = next(_common(subject), None)
-    return tuple(
-        Runnable(
-            sandbox,
-            common or next(_of_sandbox(subject, sandbox), None) or next(_wants(subject), None),
-            notes=tuple(_notes(subject, sandbox)),
-            warnings=tuple(_warnings(subject, sandbox)),
-        )
-        for sandbox in SANDBOXES
-    )
+    return tuple(_asked(subject, sandbox, common) for sandbox in SANDBOXES)
 
 
 def run_options(found: tuple[Runnable, ...]) -> tuple[RunOption, ...]:
@@ -75,6 +68,14 @@ def run_options(found: tuple[Runnable, ...]) -> tuple[RunOption, ...]:
     )
 
 
+def _asked(subject: Subject, sandbox: str, common: Obstacle | None) -> Runnable:
+    """How it would be run is told only where it could be."""
+    obstacle = common or next(_of_sandbox(subject, sandbox), None) or next(_wants(subject), None)
+    if obstacle:
+        return Runnable(sandbox, obstacle)
+    return Runnable(sandbox, None, tuple(_notes(subject, sandbox)), tuple(_warnings(subject, sandbox)))
+
+
 def _common(subject: Subject) -> Iterator[Obstacle]:
     """Whatever the sandbox."""
     settings, facts = subject.settings, subject.facts
@@ -83,7 +84,7 @@ def _common(subject: Subject) -> Iterator[Obstacle]:
         yield Obstacle(say("harbor.run.unparsed"), at)
     lacking = missing_parts(settings, subject.paths)
     if lacking:
-        yield Obstacle(say("harbor.run.missing", what=", ".join(lacking)), None)
+        yield Obstacle(say("harbor.run.missing", what=listed(lacking)), None)
     if facts.mark:
         yield Obstacle(say("harbor.run.mark"), "task.toml:1")
     if facts.not_utf8:
@@ -156,9 +157,10 @@ def _notes(subject: Subject, sandbox: str) -> Iterator[Say]:
 
 def _warnings(subject: Subject, sandbox: str) -> Iterator[Say]:
     settings = subject.settings
-    users = {settings.agent.user, settings.verifier.user, *(step.agent.user for step in settings.steps)} - {None}
-    if sandbox == "hf" and users:
-        yield say("harbor.run.users_hf", names=", ".join(sorted(user for user in users if user)))
+    named = (settings.agent.user, settings.verifier.user, *(step.agent.user for step in settings.steps))
+    users = sorted({user for user in named if user})
+    if sandbox == "hf" and not {"root", "0"}.issuperset(users):
+        yield say("harbor.run.users_hf", names=listed(users))
     if sandbox == "hf" and (settings.environment.cpus or settings.environment.memory_mb):
         yield say("harbor.run.resources_hf")
     if sandbox == "local" and settings.environment.image and DOCKERFILE not in subject.paths:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 CODE = frozenset([".sh", ".bash", ".bat", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".r", ".go", ".rs"])
-SHELL = frozenset(".sh .bash .bat".split())
+SHELL = frozenset([".sh", ".bash", ".bat"])
 MAX_FOLLOWED = 12
 MAX_INSTALLS = 8
 _MAX_SCAN = 128 * 1024

@@ -5,12 +5,13 @@ from typing import Any
 
 from rlx.answers import Masked, name, prose
 from rlx.formats.harbor.configuration import configuration_blocks
-from rlx.formats.harbor.durations import duration
 from rlx.formats.harbor.environment import environment_blocks, healthcheck_row, network_said
 from rlx.formats.harbor.facts import Facts, facts_in
 from rlx.formats.harbor.grading import Grading
 from rlx.formats.harbor.instruction import agent_text
 from rlx.formats.harbor.metadata import expert_time, metadata_blocks
+from rlx.formats.harbor.missing import missing_parts
+from rlx.formats.harbor.phrases import duration
 from rlx.formats.harbor.problems import excerpt, problem_of
 from rlx.formats.harbor.running import Subject, run_options, runnable
 from rlx.formats.harbor.schema import Step
@@ -153,8 +154,10 @@ def _grading(record: TaskRecord, subject: Subject) -> Iterator[Block]:
     steps: Sequence[Step | None] = subject.settings.steps or (None,)
     if subject.facts.problem:
         yield Note(say("harbor.grading.unparsed"))
+    seen: set[str] = set()
     for at, (step, grading) in enumerate(zip(steps, subject.facts.gradings, strict=False), 1):
-        blocks = tuple(_grader(record, subject, grading, step))
+        blocks = tuple(_grader(record, subject, grading, step, seen))
+        seen.update(grading.scripts)
         if step is None:
             yield from blocks
         else:
@@ -164,9 +167,13 @@ def _grading(record: TaskRecord, subject: Subject) -> Iterator[Block]:
         yield Note(say("harbor.grading.beside", n=len(left)))
 
 
-def _grader(record: TaskRecord, subject: Subject, grading: Grading, step: Step | None) -> Iterator[Block]:
+def _grader(
+    record: TaskRecord, subject: Subject, grading: Grading, step: Step | None, seen: set[str]
+) -> Iterator[Block]:
+    """Its account and its scripts, but those that an earlier step showed."""
     yield Steps(grading_sentences(subject, grading, step))
-    codes = [_code(path, record.texts[path]) for path in grading.scripts if path in record.texts]
+    paths = [path for path in grading.scripts if path in record.texts and path not in seen]
+    codes = [_code(path, record.texts[path]) for path in paths]
     yield from codes[:OPEN_SCRIPTS]
     if codes[OPEN_SCRIPTS:]:
         yield Disclose(say("harbor.grading.more", n=len(codes) - OPEN_SCRIPTS), tuple(codes[OPEN_SCRIPTS:]))
@@ -184,10 +191,11 @@ def _glance(record: TaskRecord, subject: Subject) -> Iterator[Row]:
             yield Row(say(f"facet.{key}"), values[0])
     if settings.steps:
         yield Row(say("harbor.glance.steps"), name(str(len(settings.steps))))
-    if facts.problem:
+    if facts.problem or missing_parts(settings, subject.paths):
         return
-    yield Row(say("harbor.glance.agent"), _limit(settings.agent.timeout))
-    yield Row(say("harbor.glance.grader"), duration(settings.verifier.timeout))
+    if not settings.steps:
+        yield Row(say("harbor.glance.agent"), _limit(settings.agent.timeout))
+        yield Row(say("harbor.glance.grader"), duration(settings.verifier.timeout))
     expert = expert_time(settings.metadata)
     if expert:
         yield Row(say("harbor.glance.expert"), expert)

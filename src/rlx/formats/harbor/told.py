@@ -1,10 +1,10 @@
 """How a task is graded, in sentences: what runs, what it calls, what it needs, what it writes."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 
-from rlx.formats.harbor.durations import duration
 from rlx.formats.harbor.grading import Grading
 from rlx.formats.harbor.missing import grader_image
+from rlx.formats.harbor.phrases import duration, listed
 from rlx.formats.harbor.running import Subject
 from rlx.formats.harbor.schema import Step, TaskSettings
 from rlx.texts import Say, say
@@ -17,7 +17,7 @@ def grading_sentences(subject: Subject, grading: Grading, step: Step | None = No
         *_start(settings, grading, subject.paths, step),
         *_work(grading),
         *_variables(subject, step),
-        _reward(grading),
+        *_reward(grading),
         *_gates(step),
     )
 
@@ -30,13 +30,6 @@ def overall_sentences(settings: TaskSettings) -> tuple[Say, ...]:
         say("harbor.steps.count", n=len(settings.steps)),
         say("harbor.steps.final" if settings.reward_strategy == "final" else "harbor.steps.mean"),
     )
-
-
-def listed(words: Sequence[str]) -> Say | str:
-    """Words as one says a list."""
-    if len(words) < 2:
-        return words[0] if words else ""
-    return say("harbor.list", most=", ".join(words[:-1]), last=words[-1])
 
 
 def _start(settings: TaskSettings, grading: Grading, paths: Collection[str], step: Step | None) -> Iterator[Say]:
@@ -86,18 +79,18 @@ def _variables(subject: Subject, step: Step | None) -> Iterator[Say]:
         yield say("harbor.grading.takes", what=listed(optional))
 
 
-def _reward(grading: Grading) -> Say:
-    if grading.kind in ("none", "unknown") or not grading.rewards:
-        return (
-            say("harbor.grading.unread") if grading.entry and not grading.scripts else say("harbor.grading.no_reward")
-        )
-    if grading.rewards[0] == "reward.json":
-        both = len(grading.rewards) > 1
-        if grading.scores:
-            key = "harbor.grading.scores_both" if both else "harbor.grading.scores"
-            return say(key, n=len(grading.scores), what=listed(grading.scores))
-        return say("harbor.grading.json_both" if both else "harbor.grading.json")
-    return say("harbor.grading.whole") if grading.whole else say("harbor.grading.number")
+def _reward(grading: Grading) -> Iterator[Say]:
+    if grading.kind == "none":
+        return
+    if not grading.rewards:
+        yield say("harbor.grading.no_reward" if grading.scripts else "harbor.grading.unread")
+    elif grading.rewards[0] == "reward.txt":
+        yield say("harbor.grading.whole" if grading.whole else "harbor.grading.number")
+    elif grading.scores:
+        key = "harbor.grading.scores_both" if len(grading.rewards) > 1 else "harbor.grading.scores"
+        yield say(key, n=len(grading.scores), what=listed(grading.scores))
+    else:
+        yield say("harbor.grading.json_both" if len(grading.rewards) > 1 else "harbor.grading.json")
 
 
 def _gates(step: Step | None) -> Iterator[Say]:

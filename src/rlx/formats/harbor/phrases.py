@@ -1,4 +1,6 @@
-"""Amounts as one would say them."""
+"""Amounts and lists as one would say them."""
+
+from collections.abc import Sequence
 
 from rlx.texts import Say, say
 
@@ -9,3 +11,10 @@ def duration(seconds: float) -> Say:
         if seconds >= size and (seconds % size == 0 or seconds >= 10 * size):
             return say(f"harbor.time.{unit}", n=round(seconds / size))
     return say("harbor.time.seconds", n=int(seconds) if seconds == int(seconds) else round(seconds, 1))
+
+
+def listed(words: Sequence[str]) -> Say | str:
+    """Words as one says a list."""
+    if len(words) < 2:
+        return words[0] if words else ""
+    return say("harbor.list", most=", ".join(words[:-1]), last=words[-1])
