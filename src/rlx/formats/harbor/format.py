@@ -17,7 +17,7 @@ class Harbor:
         self.reader: Reader = HarborReader()
 
     async def claim(self, repo: Repo) -> Claim | None:
-        """Every folder with a `task.toml` counts; where none has another part of a task, a closer look may be better."""
+        """Every folder with a `task.toml` counts; less sure where none has another part of a task."""
         if repo.key.kind != "dataset":
             return None
         tree = await repo.tree()

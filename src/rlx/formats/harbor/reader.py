@@ -18,7 +18,7 @@ from rlx.formats.harbor.scripts import CODE, suffix
 from rlx.formats.harbor.sections import task_view
 from rlx.formats.harbor.settings import read_settings
 from rlx.formats.harbor.toml import TomlFile, TomlProblem, parse_toml
-from rlx.formats.harbor.verdict import Question, verdicts
+from rlx.formats.harbor.verdict import IGNORES, Question, available, verdicts
 from rlx.hub.info import TreeEntry
 from rlx.index.records import Counts, Finished, SummaryView, TaskPlan, TaskRecord, TaskView
 from rlx.model import FileEntry, TaskCard
@@ -80,7 +80,6 @@ class HarborReader:
                 "briefs": briefs,
                 "metadata": metadata_values(subject.settings.metadata),
                 "unparsed": file.problem is not None,
-                "question": Question(plan.ref, raw.get(SETTINGS, b""), paths, facts.not_utf8),
             },
         )
 
@@ -93,12 +92,20 @@ class HarborReader:
     def summary_view(self, header: ShownJson, counts: Counts) -> SummaryView:
         return summary.summary_view(header, counts)
 
-    async def review(self, records: Sequence[TaskRecord]) -> Mapping[str, ShownJson]:
-        questions = [item for found in records if isinstance(item := found.notes.get("question"), Question)]
+    def reviews(self) -> bool:
+        return available()
+
+    async def review(self, plans: Sequence[TaskPlan], data: Mapping[str, bytes]) -> Mapping[str, ShownJson]:
         return {
             ref: record({"harbor": verdict.harbor, "loads": verdict.loads, "why": verdict.why}).value
-            for ref, verdict in (await verdicts(questions)).items()
+            for ref, verdict in (await verdicts([_question(plan, data) for plan in plans])).items()
         }
+
+
+def _question(plan: TaskPlan, data: Mapping[str, bytes]) -> Question:
+    skip = len(plan.root) + 1 if plan.root else 0
+    held = {path[skip:]: data[path] for path in plan.judged if path in data}
+    return Question(plan.ref, tuple(entry.path[skip:] for entry in plan.files), held)
 
 
 def _plan(place: Place) -> TaskPlan:
@@ -107,7 +114,12 @@ def _plan(place: Place) -> TaskPlan:
     core = [path for path in (SETTINGS, "instruction.md", *steps) if path in sizes]
     wanted = list(dict.fromkeys([*core, *_wanted(sizes)]))
     kept = [path for path in wanted if path in core or file_verdict(path, task_root=place.root).kind != "withhold"]
-    return TaskPlan(place.ref, place.root, place.files, tuple(map(place.absolute, kept)), len(core))
+    judged = [*core, *(path for path in IGNORES if path in sizes)]
+    return TaskPlan(place.ref, place.root, place.files, _absolute(place, kept), _absolute(place, judged))
+
+
+def _absolute(place: Place, paths: Sequence[str]) -> tuple[str, ...]:
+    return tuple(map(place.absolute, paths))
 
 
 def _wanted(sizes: Mapping[str, int]) -> Iterator[str]:

@@ -20,7 +20,9 @@ START_SECONDS = 30.0
 """For the first answer, which waits for the import."""
 TASK_SECONDS = 10.0
 """For each answer after it."""
-_NEEDED = ("instruction.md", "Dockerfile", "docker-compose.yaml", "test.sh", "test.bat", ".harborignore", "solve.sh")
+IGNORES = (".harborignore", "tests/.harborignore", "solution/.harborignore")
+"""Files whose contents Harbor looks at beside settings and instructions; of others it asks whether they are there."""
+_NAMED = ("instruction.md", "Dockerfile", "docker-compose.yaml", "test.sh", "test.bat")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +30,18 @@ class Question:
     """A task as Harbor would find it."""
 
     ref: str
-    toml: bytes
     paths: tuple[str, ...]
     """Everything listed, task-relative."""
-    not_utf8: tuple[str, ...] = ()
+    contents: Mapping[str, bytes]
+    """Of settings, instructions and ignore files."""
 
     def line(self) -> bytes:
         """Only the files Harbor looks for; one stands for all others of its folder."""
-        named = [path for path in self.paths if path.rpartition("/")[2] in _NEEDED]
+        named = [path for path in self.paths if path.rpartition("/")[2] in _NAMED]
         folders = {path.partition("/")[0]: path for path in self.paths if "/" in path}
-        files = {path: path not in self.not_utf8 for path in (*named, *folders.values())}
-        task = {"ref": self.ref, "toml": self.toml.decode("utf-8", "surrogateescape"), "files": files}
-        return json.dumps(task).encode() + b"\n"
+        files: dict[str, str] = dict.fromkeys((*named, *folders.values()), "")
+        files |= {path: data.decode("utf-8", "surrogateescape") for path, data in self.contents.items()}
+        return json.dumps({"ref": self.ref, "files": files}).encode() + b"\n"
 
 
 @dataclass(frozen=True, slots=True)

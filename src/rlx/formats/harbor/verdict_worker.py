@@ -55,15 +55,14 @@ def verdict(task_type: Any, task: Mapping[str, Any]) -> str | None:
 def lay_out(root: Path, task: Mapping[str, Any]) -> None:
     """Write the skeleton. Paths that would leave it, or that no disk takes, are left out."""
     root.mkdir()
-    (root / "task.toml").write_bytes(bytes(task["toml"], "utf-8", "surrogateescape"))
-    for path, is_text in task["files"].items():
+    for path, text in task["files"].items():
         parts = PurePosixPath(path).parts
         if path.startswith("/") or ".." in parts or "\0" in path or any(len(part.encode()) > 255 for part in parts):
             continue
         target = root / path
         if not target.exists() and len(str(target)) < 4000:
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(b"" if is_text else b"\xff")
+            target.write_bytes(text.encode("utf-8", "surrogateescape"))
 
 
 def _words(error: Exception, root: str) -> str:
