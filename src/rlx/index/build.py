@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 import anyio
 import anyio.lowlevel
 
-from rlx.errors import TooLarge
+from rlx.errors import TooLarge, UserError
 from rlx.formats import card as env_card
 from rlx.hub.info import TreeEntry
 from rlx.hub.repo import Repo
@@ -84,7 +84,6 @@ async def build(repo: Repo, reader: Reader, shelf: Shelf, *, on_progress: OnProg
         write_index(index_path, header, finished, [record.search for record in gathered.records])
     _prune(shelf, repo.key.slug)
     told(Progress("done", len(plans), len(plans), len(plans)))
-    await _review(repo, reader, shelf, gathered.records)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,32 +152,46 @@ async def _gather(
     for place, plan in enumerate(plans):
         if not plan.wanted:
             read(place, {})
-    async for fetched in repo.read_many(waiting.paths, limit=MAX_FILE):
-        if fetched.error is not None and not isinstance(fetched.error, TooLarge):
-            raise fetched.error
-        files += 1
-        for place in waiting.arrived(fetched.path, fetched.data):
-            read(place, waiting.take(place))
-        if time.monotonic() - slept > _YIELD_EVERY:
-            told(Progress("reading", files, len(waiting.paths), len(plans)))
-            await anyio.lowlevel.checkpoint()
-            slept = time.monotonic()
+    failure: UserError | None = None
+    async with repo.read_many(waiting.paths, limit=MAX_FILE) as stream:
+        async for fetched in stream:
+            if fetched.error is not None and not isinstance(fetched.error, TooLarge):
+                failure = fetched.error
+                break
+            files += 1
+            for place in waiting.arrived(fetched.path, fetched.data):
+                read(place, waiting.take(place))
+            if time.monotonic() - slept > _YIELD_EVERY:
+                told(Progress("reading", files, len(waiting.paths), len(plans)))
+                await anyio.lowlevel.checkpoint()
+                slept = time.monotonic()
+    if failure is not None:
+        raise failure
     shared = {path: await repo.read(path) for path in reader.shared(tree) if tree[path].size <= MAX_FILE}
     return _Gathered([records[place] for place in range(len(plans))], shared)
 
 
-async def _review(repo: Repo, reader: Reader, shelf: Shelf, records: Sequence[TaskRecord]) -> None:
-    """Ask for second opinions and publish the index again with them."""
-    reviews = await reader.review(records)
-    if not reviews:
-        return
+async def review(repo: Repo, reader: Reader, shelf: Shelf) -> bool:
+    """Ask for second opinions and publish the index again with them. False when there were none to be had."""
     name, _ = names(repo, reader)
     current = shelf.find(name)
-    if current is None:
-        return
+    if current is None or not reader.reviews():
+        return False
+    tree = await repo.tree()
+    plans = reader.plan(tree)
+    wanted = {path for plan in plans for path in plan.judged}
+    data: dict[str, bytes] = {}
+    async with repo.read_many(wanted, limit=MAX_FILE) as stream:
+        async for fetched in stream:
+            if fetched.data is not None:
+                data[fetched.path] = fetched.data
+    opinions = await reader.review(plans, data)
+    if not opinions:
+        return False
     with shelf.writing(name) as path:
         path.write_bytes(current.read_bytes())
-        add_reviews(path, reviews)
+        add_reviews(path, opinions)
+    return True
 
 
 def _prune(shelf: Shelf, slug: str) -> None:

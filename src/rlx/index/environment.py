@@ -5,7 +5,7 @@ from typing import Never
 
 import anyio.to_thread
 
-from rlx.errors import BadInput, NotFound
+from rlx.errors import BadInput, NotFound, UserError
 from rlx.formats.repo_files import RepoFiles, folder_of, packed_blob, relative_to
 from rlx.hub.repo import Repo
 from rlx.ids import ROOT_REF
@@ -26,6 +26,9 @@ from rlx.model import (
     Tile,
     Tiles,
 )
+
+MAX_MATERIALIZED = 2 * 1024**3
+"""Bytes of one file of a task that is written out."""
 
 
 class IndexedEnvironment:
@@ -126,14 +129,17 @@ class IndexedEnvironment:
         prefix = f"{root}/" if root else ""
         target = into / (Path(root).name or self._repo.key.name)
         paths = [path for path in await self._repo.tree() if path.startswith(prefix)]
-        async for fetched in self._repo.read_many(paths, limit=2**31):
-            if fetched.data is None:
-                raise fetched.error or NotFound(f"{fetched.path} could not be read.")
-            file = target / fetched.path[len(prefix) :]
-            if not file.resolve().is_relative_to(target.resolve()):
-                raise BadInput(f"{fetched.path} leaves the task's folder.")
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(fetched.data)
+        failure: UserError | None = None
+        async with self._repo.read_many(paths, limit=MAX_MATERIALIZED) as stream:
+            async for fetched in stream:
+                file = target / fetched.path[len(prefix) :]
+                if fetched.data is None or not file.resolve().is_relative_to(target.resolve()):
+                    failure = fetched.error or BadInput(f"{fetched.path} leaves the task's folder.")
+                    break
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(fetched.data)
+        if failure is not None:
+            raise failure
         return target
 
     def _place(self, ref: str) -> int:

@@ -48,7 +48,9 @@ class Jobs:
     def __init__(self, group: anyio.abc.TaskGroup, *, at_once: int) -> None:
         self._group = group
         self._slots = anyio.Semaphore(at_once)
+        self._afterwards = anyio.Semaphore(1)
         self._running: dict[tuple[str, ...], Job] = {}
+        self._later: set[tuple[str, ...]] = set()
 
     def find(self, name: tuple[str, ...]) -> Job | None:
         return self._running.get(name)
@@ -60,6 +62,21 @@ class Jobs:
             job = self._running[name] = Job()
             self._group.start_soon(self._run, name, job, work)
         return job
+
+    def later(self, name: tuple[str, ...], work: Callable[[], Awaitable[None]]) -> None:
+        """Run `work` when nothing more urgent of its kind runs: one at a time, once a process and name."""
+        if name not in self._later:
+            self._later.add(name)
+            self._group.start_soon(self._run_later, name, work)
+
+    async def _run_later(self, name: tuple[str, ...], work: Callable[[], Awaitable[None]]) -> None:
+        async with self._afterwards:
+            try:
+                await work()
+            except RlxError as error:
+                _log.warning("second look at %s: %s", name[0], error.message)
+            except Exception:  # as for a job: its failure is its own
+                _log.exception("second look at %s failed", name[0])
 
     async def _run(self, name: tuple[str, ...], job: Job, work: Work) -> None:
         try:

@@ -21,7 +21,7 @@ from rlx.hub.client import HubClient, Token
 from rlx.hub.info import RepoInfo
 from rlx.hub.repo import Repo
 from rlx.ids import EnvKey
-from rlx.index.build import build, names
+from rlx.index.build import build, names, review
 from rlx.index.environment import IndexedEnvironment
 from rlx.index.jobs import Job, Jobs
 from rlx.index.pack import Pack
@@ -148,36 +148,45 @@ class Library:
 
     async def _open_index(self, repo: Repo, reader: Reader, name: tuple[str, ...], wait: float | None) -> Environment:
         shelf = self._shelf(repo.info, name[-1])
-        found = self._find(repo, reader, shelf)
+        found = self._find(repo, reader, shelf, name)
         if found is not None:
             return found
 
-        async def work(tell: Callable[[Progress], None]) -> None:
-            await build(repo, reader, shelf, on_progress=tell, pack_budget=self._pack_budget)
-            self._open.pop(name, None)  # what was opened meanwhile lacks the reviews that came after the index
-
-        job = self._jobs.start(name, work)
+        job = self._jobs.start(
+            name, lambda tell: build(repo, reader, shelf, on_progress=tell, pack_budget=self._pack_budget)
+        )
         with anyio.move_on_after(wait):
             await job.ready.wait()
         if job.error is not None:
             raise job.error
-        found = self._find(repo, reader, shelf) if job.ready.is_set() else None
+        found = self._find(repo, reader, shelf, name) if job.ready.is_set() else None
         if found is None:
             raise NotReady(f"{repo.key} is being read for the first time.", hint="Ask again in a few seconds.")
         return found
 
-    def _find(self, repo: Repo, reader: Reader, shelf: Shelf) -> Environment | None:
-        """The index on the shelf. A damaged one is dropped, to be built again."""
+    def _find(self, repo: Repo, reader: Reader, shelf: Shelf, name: tuple[str, ...]) -> Environment | None:
+        """The index on the shelf; a second look follows in the background when it had none.
+
+        A damaged one is dropped, to be built again.
+        """
         index_name, pack_name = names(repo, reader)
         index_path, pack_path = shelf.find(index_name), shelf.find(pack_name)
         if index_path is None or pack_path is None:
             return None
         try:
-            return IndexedEnvironment(repo, reader, TaskIndex(index_path), Pack(pack_path))
+            index, pack = TaskIndex(index_path), Pack(pack_path)
         except (sqlite3.DatabaseError, ValueError, KeyError):
             shelf.drop(index_name)
             shelf.drop(pack_name)
             return None
+
+        async def look_again() -> None:
+            if await review(repo, reader, shelf):
+                self._open.pop(name, None)  # opened anew, it has them
+
+        if not index.header.reviewed:
+            self._jobs.later(name, look_again)
+        return IndexedEnvironment(repo, reader, index, pack)
 
     async def _job(self, key: EnvKey, viewer: Viewer) -> Job | None:
         info = await self.info(key, viewer)

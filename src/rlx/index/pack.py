@@ -17,9 +17,12 @@ from rlx.index.database import open_readonly, open_writer
 from rlx.index.records import TaskRecord
 from rlx.model import TaskCard
 
+CORE_TEXTS = 2
+"""A format puts the texts no page can do without first: settings and prompt."""
+
 
 class PackWriter:
-    """Writes a pack on local disk. Bytes of text kept are bounded by `budget`; past it only core files are."""
+    """Writes a pack on local disk. Past `budget` bytes of text only the first `CORE_TEXTS` of each task are kept."""
 
     def __init__(self, path: Path, *, budget: int) -> None:
         self._db = open_writer(path, files(__package__).joinpath("pack.sql").read_text("utf-8"))
@@ -27,7 +30,11 @@ class PackWriter:
         self._known: dict[bytes, int] = {}
 
     def add(self, ord_: int, record: TaskRecord) -> None:
-        texts = {path: id_ for path, masked in record.texts.items() if (id_ := self._text(masked)) is not None}
+        texts: dict[str, int] = {}
+        for place, (path, masked) in enumerate(record.texts.items()):
+            id_ = self._text(masked, core=place < CORE_TEXTS)
+            if id_ is not None:
+                texts[path] = id_
         self._db.execute(
             "INSERT INTO tasks VALUES (?, ?, ?, ?, ?)",
             (
@@ -46,13 +53,13 @@ class PackWriter:
         self._db.commit()
         self._db.close()
 
-    def _text(self, masked: Masked) -> int | None:
+    def _text(self, masked: Masked, *, core: bool) -> int | None:
         data = masked.text.encode()
         digest = hashlib.blake2b(data + b"\0" + bytes(len(masked.masked)), digest_size=16).digest()
         known = self._known.get(digest)
         if known is not None:
             return known
-        if self._budget < len(data):
+        if self._budget < len(data) and not core:
             return None
         self._budget -= len(data)
         self._known[digest] = len(self._known) + 1

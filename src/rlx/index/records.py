@@ -20,8 +20,8 @@ class TaskPlan:
     """Every file below the root, paths relative to the repository."""
     wanted: tuple[str, ...]
     """Repository paths to fetch, the ones a page cannot do without first."""
-    core: int = 2
-    """How many of `wanted` are fetched even past the pack's budget."""
+    judged: tuple[str, ...] = ()
+    """Repository paths that `Reader.review` looks into."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class TaskRecord:
     review: ShownJson | None = None
     """What `Reader.review` said of it, once it has."""
     notes: Mapping[str, object] = field(default_factory=dict)
-    """For the format's own later passes; not stored."""
+    """For the format's second pass; not stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +121,13 @@ class Reader(Protocol):
 
     def summary_view(self, header: ShownJson, counts: Counts) -> SummaryView: ...
 
-    async def review(self, records: Sequence[TaskRecord]) -> Mapping[str, ShownJson]:
-        """Slow second opinions by ref, asked for after the index is out; `records` keep their `notes`.
+    def reviews(self) -> bool:
+        """Whether second opinions can be had here."""
+        ...
 
-        What comes back is stored and handed to `task_view` as `TaskRecord.review`. Empty when nothing can give one.
+    async def review(self, plans: Sequence[TaskPlan], data: Mapping[str, bytes]) -> Mapping[str, ShownJson]:
+        """Slow second opinions by ref, asked for after the index is out; `data` holds the plans' `judged` files.
+
+        What comes back is stored and handed to `task_view` as `TaskRecord.review`.
         """
         ...
