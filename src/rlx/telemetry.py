@@ -29,12 +29,16 @@ class Redact(logging.Filter):
 
 
 def configure_logging(*, verbose: bool = False) -> None:
-    """Send logs to stderr: warnings, or with `verbose` everything of ours."""
+    """Send logs to stderr: warnings, or with `verbose` everything of ours and every retry."""
+    from stamina.instrumentation import LoggingOnRetryHook, set_on_retry_hooks  # imported late: `rlx --help` is quick
+
+    set_on_retry_hooks([LoggingOnRetryHook])  # by default they go to standard output, which is for data
     handler = logging.StreamHandler(sys.stderr)
     handler.addFilter(Redact())
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.getLogger("rlx").setLevel(logging.DEBUG if verbose else logging.INFO)
+    logging.getLogger("stamina").setLevel(logging.DEBUG if verbose else logging.ERROR)
 
 
 @contextmanager

@@ -99,8 +99,9 @@ def run(arguments: Sequence[str]) -> int:
         code = get_command(app).main(list(arguments), prog_name="rlx", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
-    except BrokenPipeError:
-        # Whoever read the output has had enough. Point stdout elsewhere, or the interpreter's own flush would complain.
+    except (BrokenPipeError, SystemExit):
+        # Whoever read the output has had enough; Typer turns that into SystemExit, which it raises for nothing else.
+        # Output goes elsewhere from here, or the interpreter's own flush would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (KeyboardInterrupt, Abort):

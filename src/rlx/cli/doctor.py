@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rlx.cli.checks import Check
     from rlx.model import Viewer
     from rlx.services import Services
+    from rlx.settings import Settings
 
 app = new_app("Check this installation, or that a site leaks no answer.")
 
@@ -31,27 +32,19 @@ def doctor(
         typer.Option("--answers", metavar="FILE", help="With --leaks: a list of answers to look for."),
     ] = None,
 ) -> None:
-    """Check Python, the Hub, the token, the store and the sandbox.
+    """Check this installation, or that a site leaks no answer.
 
-    With --leaks it serves the site over a folder within this process, follows every link and twin, and looks for
+    Looks at Python, the Hub, the token, the store and the sandbox. With --leaks it serves the site over a folder within this process, follows every link and twin, and looks for
     planted canaries and for the answers of each --answers FILE. Exits 1 when a check fails or an answer shows.
     """
     from dataclasses import asdict
 
     from rlx.cli.checks import hub_checks, machine_checks
-    from rlx.cli.leaks import crawl_site, report
     from rlx.cli.session import with_services
-    from rlx.services import local_folder
 
     output, settings = Output(format), make_settings(hub, demo, store)
     if leaks:
-        folder = local_folder(settings.hub)
-        if folder is None:
-            raise BadInput("--leaks crawls a folder, not a Hub.", hint="Pass --hub DIR or --demo.")
-        with progress("Crawling") as tell:
-            crawled = crawl_site(settings, folder, tuple(answers or ()), tell)
-        if not report(crawled, output):
-            raise typer.Exit(1)
+        _crawl(settings, answers or [], output)
         return
     if answers:
         raise BadInput("--answers goes with --leaks.")
@@ -65,4 +58,17 @@ def doctor(
     bad = [check.check for check in checks if check.state == "bad"]
     if bad:
         note(f"Not well: {', '.join(bad)}.")
+        raise typer.Exit(1)
+
+
+def _crawl(settings: "Settings", answers: list[Path], output: Output) -> None:
+    from rlx.cli.leaks import crawl_site, report
+    from rlx.services import local_folder
+
+    folder = local_folder(settings.hub)
+    if folder is None:
+        raise BadInput("--leaks crawls a folder, not a Hub.", hint="Pass --hub DIR or --demo.")
+    with progress("Crawling") as tell:
+        crawled = crawl_site(settings, folder, answers, tell)
+    if not report(crawled, output):
         raise typer.Exit(1)

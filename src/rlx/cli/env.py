@@ -151,7 +151,7 @@ def card_record(card: "EnvCard") -> Record:
     json = to_json(card)
     if not isinstance(json, dict):
         raise TypeError("A card's JSON twin is an object.")
-    return {"id": json["key"], **{name: json[name] for name in COLUMNS[2:]}, "kind": card.key.kind}
+    return {"id": json["key"], "kind": card.key.kind, **{name: json[name] for name in COLUMNS[2:]}}
 
 
 def summary_record(summary: "Summary") -> Record:

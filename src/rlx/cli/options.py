@@ -70,6 +70,6 @@ def read_filters(pairs: list[str] | None) -> dict[str, tuple[str, ...]]:
     for pair in pairs or ():
         key, equals, value = pair.partition("=")
         if not (key and equals and value):
-            raise BadInput(f"--filter {pair!r} is not KEY=VALUE.", hint="For example --filter difficulty=easy.")
+            raise BadInput(f"--filter {pair!r} is not KEY=VALUE.", hint="For example --filter difficulty=Easy.")
         found[key] = (*found.get(key, ()), value)
     return found

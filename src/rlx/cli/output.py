@@ -15,6 +15,12 @@ from rlx.errors import BadInput
 
 type Format = Literal["auto", "human", "json", "tsv", "quiet"]
 type Record = Mapping[str, object]
+PROSE = frozenset({"title", "brief", "why", "problem", "evidence", "detail", "withheld"})
+"""Columns that are cut when a terminal is too narrow for them."""
+WORD = 24
+"""Columns of a terminal that any other value keeps."""
+GAP = 2
+
 type Tell = Callable[[int, int | None], None]
 """Told how much is done, of how much when that is known."""
 
@@ -128,20 +134,45 @@ def _write_rows(records: Sequence[Record], columns: Sequence[str]) -> None:
 
 
 def _print_table(records: Sequence[Record], columns: Sequence[str], id_columns: Sequence[str]) -> None:
+    """Figures and words keep their width and prose shares what is left; an id is never cut, so that it can be copied."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for name in columns:
+    console = Console()
+    rows = [[_figure(record.get(name)) for name in columns] for record in records]
+    widest = [max(Text(text).cell_len for text in column) for column in zip(columns, *rows, strict=True)]
+    widths = share_width(console.width - GAP * len(columns), columns, widest, id_columns)
+    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+    for name, width in zip(columns, widths, strict=True):
         numeric = any(isinstance(record.get(name), int | float) for record in records)
-        if name in id_columns:
-            table.add_column(name, no_wrap=True, overflow="fold", style="cyan")
-        else:
-            table.add_column(name, no_wrap=True, overflow="ellipsis", justify="right" if numeric else "left")
-    for record in records:
-        table.add_row(*(Text(_figure(record.get(name))) for name in columns))
-    Console().print(table)
+        an_id = name in id_columns
+        table.add_column(
+            name,
+            justify="right" if numeric else "left",
+            no_wrap=not an_id,
+            overflow="fold" if an_id else "ellipsis",
+            style="cyan" if an_id else None,
+            width=width,
+        )
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console.print(table)
+
+
+def share_width(width: int, columns: Sequence[str], widest: Sequence[int], id_columns: Sequence[str]) -> list[int]:
+    """Widths of columns whose widest cells are given: ids get up to half, words up to `WORD`, prose an even share."""
+    widths = {
+        name: min(most, max(width // 2, WORD) if name in id_columns else WORD)
+        for name, most in zip(columns, widest, strict=True)
+        if name not in PROSE
+    }
+    left = width - sum(widths.values())
+    prose = sorted((most, name) for name, most in zip(columns, widest, strict=True) if name in PROSE)
+    for place, (most, name) in enumerate(prose):
+        widths[name] = min(most, max(left // (len(prose) - place), len(name)))
+        left -= widths[name]
+    return [widths[name] for name in columns]
 
 
 def _figure(value: object) -> str:

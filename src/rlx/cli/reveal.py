@@ -20,9 +20,8 @@ def check_owner(settings: Settings) -> None:
         )
 
 
-async def revealed_files(environment: Environment, ref: str, settings: Settings) -> dict[str, str]:
+async def revealed_files(environment: Environment, ref: str) -> dict[str, str]:
     """Every withheld file of the task by path, raw. Bytes that are not UTF-8 are replaced."""
-    check_owner(settings)
     with TemporaryDirectory() as folder:
         task = await environment.materialize(ref, Path(folder))
         found = {}
@@ -33,9 +32,8 @@ async def revealed_files(environment: Environment, ref: str, settings: Settings)
         return found
 
 
-async def revealed_path(environment: Environment, ref: str, path: str, settings: Settings) -> Listing | bytes:
+async def revealed_path(environment: Environment, ref: str, path: str) -> Listing | bytes:
     """A folder of the task, or a file's raw bytes. Raises `NotFound`."""
-    check_owner(settings)
     with TemporaryDirectory() as folder:
         task = await environment.materialize(ref, Path(folder))
         place = _inside(task, path)
@@ -71,7 +69,7 @@ async def _withheld_paths(environment: Environment, ref: str, path: str) -> list
 
 def _inside(root: Path, path: str) -> Path:
     """`path` below `root`. Raises `NotFound` when it leads out."""
-    place = (root / path).resolve()
-    if "\0" in path or not place.is_relative_to(root.resolve()):
+    place = None if "\0" in path else (root / path).resolve()
+    if place is None or not place.is_relative_to(root.resolve()):
         raise NotFound(f"No file {path[:200]!r} in the task.", hint="rlx task files lists them.")
     return place

@@ -12,6 +12,7 @@ from rlx.ids import EnvKey
 from rlx.model import ANONYMOUS, Viewer
 from rlx.services import Services, create_services, local_folder
 from rlx.settings import Settings
+from rlx.telemetry import configure_logging
 
 type Work[T] = Callable[[Services, Viewer], Awaitable[T]]
 
@@ -26,6 +27,7 @@ def with_services[T](settings: Settings, work: Work[T]) -> T:
             except RlxError as error:  # carried out by hand: the services' task group would wrap it
                 return error
 
+    configure_logging()
     result = anyio.run(main)
     if isinstance(result, RlxError):
         raise result

@@ -102,17 +102,19 @@ def show(
     reveal: RevealOption = False,
 ) -> None:
     """Show a task as an agent gets it, how it is graded and what it runs in."""
-    from rlx.cli.reveal import revealed_files, revealed_markdown
+    from rlx.cli.reveal import check_owner, revealed_files, revealed_markdown
     from rlx.cli.session import open_environment, with_services
     from rlx.ids import parse_key
     from rlx.twins.markdown import task_markdown
 
     env, settings = parse_key(key), make_settings(hub, demo, store)
+    if reveal:
+        check_owner(settings)
 
     async def work(services: "Services", viewer: "Viewer") -> "tuple[Task, dict[str, str]]":
         environment = await open_environment(services, env, viewer)
         task = await environment.task(await environment.canonical(ref))
-        return task, await revealed_files(environment, task.ref, settings) if reveal else {}
+        return task, await revealed_files(environment, task.ref) if reveal else {}
 
     task, revealed = with_services(settings, work)
     record = {**task_record(task, env), "revealed": revealed} if reveal else task_record(task, env)
@@ -134,18 +136,20 @@ def files(
     reveal: RevealOption = False,
 ) -> None:
     """List a task's files, or print one. Withheld files are named with the reason."""
-    from rlx.cli.reveal import revealed_path
+    from rlx.cli.reveal import check_owner, revealed_path
     from rlx.cli.session import open_environment, with_services
     from rlx.ids import parse_key
     from rlx.model import Listing
 
     output, env, settings = Output(format), parse_key(key), make_settings(hub, demo, store)
+    if reveal:
+        check_owner(settings)
 
     async def work(services: "Services", viewer: "Viewer") -> "Listing | Blob | bytes":
         environment = await open_environment(services, env, viewer)
         known = await environment.canonical(ref)
         if reveal:
-            return await revealed_path(environment, known, path, settings)
+            return await revealed_path(environment, known, path)
         return await environment.files(known, path)
 
     found = with_services(settings, work)

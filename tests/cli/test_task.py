@@ -1,0 +1,124 @@
+"""`rlx task` over the fixture hub and the demo."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Rlx
+
+ENV = "acme/layout-tasks"
+TASK = (ENV, "tasks/fix-parser")
+
+
+@pytest.fixture
+def hub(fixture_hub: Path) -> tuple[str, str]:
+    return ("--hub", str(fixture_hub))
+
+
+def test_a_list_has_what_scripts_rely_on(rlx: Rlx, hub: tuple[str, str]) -> None:
+    tasks = rlx("task", "ls", ENV, *hub, "--format", "json").json()
+    assert {str(task["ref"]) for task in tasks} == {
+        "tasks/fix-parser",
+        "tasks/write-report",
+        "tasks/no-solution",
+        "tasks/no-grader",
+    }
+    assert all(set(task) == {"ref", "title", "brief", "facets", "problem"} for task in tasks)
+
+
+def test_tasks_that_are_odd_are_listed_with_the_reason(rlx: Rlx, hub: tuple[str, str]) -> None:
+    tasks = rlx("task", "ls", "acme/broken-toml", *hub, "--format", "json").json()
+    problems = {str(task["ref"]): str(task["problem"] or "") for task in tasks}
+    assert len(problems) == 10
+    assert "line 4" in problems["adapters/alpha/template"]
+    assert problems["tasks/unknown-keys"] == ""
+
+
+def test_filters_search_and_columns_narrow_the_list(rlx: Rlx, hub: tuple[str, str]) -> None:
+    result = rlx("task", "ls", ENV, *hub, "--filter", "difficulty=Hard", "--columns", "ref,difficulty")
+    assert result.rows == [["ref", "difficulty"], ["tasks/no-solution", "Hard"]]
+    assert rlx("task", "ls", ENV, *hub, "--search", "parser", "--format", "quiet").out == "tasks/fix-parser\n"
+
+
+def test_refs_go_back_into_the_next_command_whatever_they_hold(rlx: Rlx, hub: tuple[str, str]) -> None:
+    refs = rlx("task", "ls", "acme/odd-names", *hub, "--format", "quiet").out.splitlines()
+    assert len(refs) == 13
+    for ref in refs:
+        assert rlx("task", "show", "acme/odd-names", ref, *hub, "--format", "quiet").out == f"acme/odd-names\t{ref}\n"
+
+
+def test_a_task_is_shown_with_what_scripts_rely_on_and_no_answer(rlx: Rlx, hub: tuple[str, str]) -> None:
+    result = rlx("task", "show", *TASK, *hub, "--format", "json")
+    (task,) = result.json()
+    assert set(task) >= {"id", "ref", "title", "sections", "withheld", "run_options"}
+    assert "RLX-SHOWN-INSTRUCTION" in result.out
+    assert "RLX-CANARY" not in result.out
+
+
+def test_a_task_reads_as_markdown_without_answers(rlx: Rlx, hub: tuple[str, str]) -> None:
+    text = rlx("task", "show", *TASK, *hub).out
+    assert text.startswith("# Mend ")
+    assert "RLX-SHOWN-GRADER-DOCSTRING" in text
+    assert "RLX-CANARY" not in text
+
+
+def test_files_are_listed_and_withheld_ones_say_why(rlx: Rlx, hub: tuple[str, str]) -> None:
+    top = rlx("task", "files", *TASK, *hub, "--format", "json").json()
+    assert {"task.toml", "instruction.md", "environment", "solution", "tests"} <= {str(item["path"]) for item in top}
+    solution = rlx("task", "files", *TASK, "solution", *hub, "--format", "json").json()
+    assert all(item["withheld"] for item in solution)
+    environment = rlx("task", "files", *TASK, "environment", *hub, "--format", "json").json()
+    reasons = {str(item["path"]): item["withheld"] for item in environment}
+    assert reasons["environment/parser.py"] is None
+    assert reasons["environment/bug.patch"]
+
+
+def test_a_file_is_printed_as_it_is(rlx: Rlx, hub: tuple[str, str], fixture_hub: Path) -> None:
+    path = "environment/parser.py"
+    printed = rlx("task", "files", *TASK, path, *hub).out
+    assert printed == (fixture_hub / "datasets" / ENV / TASK[1] / path).read_text()
+
+
+def test_a_withheld_file_is_not_permitted(rlx: Rlx, hub: tuple[str, str]) -> None:
+    for path in ("solution/solve.sh", "environment/bug.patch", "tests/expected_result.json"):
+        result = rlx("task", "files", *TASK, path, *hub)
+        assert result.code == 4
+        assert "RLX-CANARY" not in result.out + result.err
+
+
+@pytest.mark.parametrize("path", ["nowhere.txt", "../write-report/task.toml", "/etc/passwd", "nul\0"])
+def test_a_path_that_is_not_the_tasks_is_bad_input(rlx: Rlx, hub: tuple[str, str], path: str) -> None:
+    assert rlx("task", "files", *TASK, path, *hub).code == 2
+    assert rlx("task", "files", *TASK, path, "--reveal", *hub).code == 2
+
+
+def test_reveal_shows_withheld_files_of_a_folder_of_ones_own(rlx: Rlx, hub: tuple[str, str], fixture_hub: Path) -> None:
+    solution = (fixture_hub / "datasets" / ENV / TASK[1] / "solution/solve.sh").read_text()
+    assert rlx("task", "files", *TASK, "solution/solve.sh", "--reveal", *hub).out == solution
+    shown = rlx("task", "show", *TASK, "--reveal", *hub, "--format", "json").json()[0]
+    revealed = shown["revealed"]
+    assert isinstance(revealed, dict)
+    assert revealed["solution/solve.sh"] == solution
+    assert "RLX-CANARY" in rlx("task", "show", *TASK, "--reveal", *hub).out
+
+
+def test_reveal_lists_every_file(rlx: Rlx, hub: tuple[str, str]) -> None:
+    listing = rlx("task", "files", *TASK, "solution", "--reveal", *hub, "--format", "json").json()
+    assert {str(entry["path"]) for entry in listing} == {
+        "solution/README.md",
+        "solution/fix.patch",
+        "solution/solve.sh",
+    }
+
+
+def test_a_random_task_can_be_shown(rlx: Rlx) -> None:
+    (picked,) = rlx("task", "random", "--demo", "--format", "json").json()
+    assert picked["id"] == "rl-explorer/first-steps"
+    shown = rlx("task", "show", str(picked["id"]), str(picked["ref"]), "--demo", "--format", "json")
+    assert shown.json()[0]["title"] == picked["title"]
+
+
+def test_an_environment_without_tasks_has_no_random_one(rlx: Rlx, hub: tuple[str, str]) -> None:
+    result = rlx("task", "random", "acme/plain-files", *hub)
+    assert result.code == 2
+    assert "no tasks" in result.err
