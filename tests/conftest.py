@@ -20,6 +20,9 @@ os.environ["HF_HOME"] = str(_HF_HOME)
 for _switch in ("TELEMETRY", "UPDATE_CHECK", "PROGRESS_BARS", "IMPLICIT_TOKEN", "XET"):
     os.environ[f"HF_HUB_DISABLE_{_switch}"] = "1"
 
+collect_ignore = ["fixtures"]
+"""The fixture hub's tasks have graders that look like tests."""
+
 FIXTURE_HUB = Path(__file__).parent / "fixtures" / "hub"
 
 
