@@ -1,12 +1,15 @@
 """`rlx serve`: the web app over a Hub, a folder or the demo."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rlx.cli.options import DemoOption, HubOption, StoreOption, make_settings, new_app
 from rlx.cli.output import note
 from rlx.cli.serving import address, bind, check_host, serve_app
+
+if TYPE_CHECKING:
+    from rlx.services import Services
 
 app = new_app("Serve the web app.")
 
@@ -44,7 +47,8 @@ def serve(
 
     async def main() -> None:
         with bind(host, port) as listener:
-            async with create_services(settings, read_all=True) as services:
+            async with create_services(settings, read_all=True) as services, anyio.create_task_group() as group:
+                group.start_soon(_warm, services)
                 await serve_app(
                     create_app(services),
                     listener,
@@ -52,3 +56,14 @@ def serve(
                 )
 
     anyio.run(main)
+
+
+async def _warm(services: "Services") -> None:
+    """List the Hub now: the first visitor need not wait, and whoever started the server learns what is wrong."""
+    from rlx.errors import UserError
+    from rlx.model import ANONYMOUS, EnvQuery
+
+    try:
+        await services.catalog.search(EnvQuery(limit=1), ANONYMOUS)
+    except UserError as error:
+        note(f"{error.message} Pages will try again.")
