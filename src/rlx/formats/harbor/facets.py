@@ -99,7 +99,7 @@ def useful(cards: Sequence[TaskCard], key: str) -> bool:
     """Whether a facet tells tasks apart: two values at least, and for names of groups not one a task."""
     counts = Counter(value for card in cards for value in card.facets.get(key, ()))
     if key == "group":
-        return 2 <= len(counts) <= 60 and len(counts) <= max(2, len(cards) / 2)
+        return 2 <= len(counts) <= 60 and len(counts) <= len(cards) * 0.8
     if key == "base":
         return 2 <= len(counts) <= 60
     return bool(counts)

@@ -1,4 +1,4 @@
-"""Why a task is not an ordinary one: its settings do not parse, or it lacks what Harbor needs."""
+"""Why a task is not an ordinary one: its settings do not parse, or Harbor could not begin with it."""
 
 from rlx.answers import Masked, name, prose
 from rlx.formats.harbor.missing import missing_parts
@@ -20,7 +20,11 @@ def problem_of(subject: Subject) -> Say | None:
         at = {"line": problem.line, "column": problem.column or 1}
         return say("harbor.problem.toml_at", message=problem.message, **at)
     lacking = missing_parts(subject.settings, subject.paths)
-    return say("harbor.problem.missing", what=listed(lacking)) if lacking else None
+    if lacking:
+        return say("harbor.problem.missing", what=listed(lacking))
+    if subject.facts.mark:
+        return say("harbor.problem.mark")
+    return say("harbor.problem.not_utf8", path=subject.facts.not_utf8[0]) if subject.facts.not_utf8 else None
 
 
 def excerpt(written: Masked, line: int) -> Code:

@@ -149,7 +149,7 @@ def _notes(subject: Subject, sandbox: str) -> Iterator[Say]:
         yield say("harbor.run.pulls", image=image) if image else say("harbor.run.builds")
     elif has_file and (sandbox == "local" or not image):
         yield say("harbor.run.replays")
-    elif image:
+    elif image and sandbox == "hf":
         yield say("harbor.run.pulls", image=image)
     if subject.facts.judge:
         yield say("harbor.run.judge", client=subject.facts.judge.client)

@@ -9,6 +9,8 @@ MAX_FOLLOWED = 12
 MAX_INSTALLS = 8
 _MAX_SCAN = 128 * 1024
 """Characters of one script that are looked at."""
+_MAX_LINE = 1000
+"""Characters of one line; some patterns take time quadratic in it."""
 
 _TOKEN = re.compile(r"[\w.-]+")
 _IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
@@ -62,8 +64,9 @@ def suffix(path: str) -> str:
 
 
 def bare(text: str) -> str:
-    """Without comment lines, continued lines joined: what a pattern may be looked for in."""
-    return _JOIN.sub(" ", _COMMENT.sub("", text[:_MAX_SCAN]))
+    """Without comment lines, continued lines joined, long lines cut: what a pattern may be looked for in."""
+    joined = _JOIN.sub(" ", _COMMENT.sub("", text[:_MAX_SCAN]))
+    return "\n".join(line[:_MAX_LINE] for line in joined.split("\n"))
 
 
 def followed(entry: str, texts: Mapping[str, str]) -> tuple[str, ...]:
