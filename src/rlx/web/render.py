@@ -16,6 +16,7 @@ from rlx.texts import LANGUAGES, Say, say, words
 from rlx.twins.blocks import dump
 from rlx.web import highlight, inert, lexers
 from rlx.web.blocks_html import Blocks, Spot
+from rlx.web.bounded import Bounded, digest
 from rlx.web.facets import box
 from rlx.web.kinds import KINDS_SHOWN
 from rlx.web.links import Links
@@ -24,6 +25,8 @@ from rlx.web.tree import tree
 
 SHOWN_LINES = 600
 """Lines of a block of code that a page shows; the rest is one link away."""
+
+_numbered: Bounded[str] = Bounded(32 * 1024 * 1024, len)
 
 
 class Renderer:
@@ -80,8 +83,15 @@ class _Helpers:
 
     def code_lines(self, block: Code, spot: Spot, count: int = SHOWN_LINES) -> Markup:
         """Numbered lines of a block; their ids begin with the block's own."""
-        lines = highlight.html_lines(block.text, lexers.lexer_name(block.path, block.language), 0, count)
-        return numbered(lines, block.first_line, f"{spot.id}-L", frozenset(block.masked), self.language)
+        lexer = lexers.lexer_name(block.path, block.language)
+        prefix, masked = f"{spot.id}-L", frozenset(block.masked)
+
+        def make() -> str:
+            lines = highlight.html_lines(block.text, lexer, 0, count)
+            return numbered(lines, block.first_line, prefix, masked, self.language)
+
+        key = (digest(block.text), lexer, prefix, masked, block.first_line, count, self.language)
+        return Markup(_numbered.get(key, make))  # noqa: S704 - made by numbered
 
 
 def numbered(lines: Sequence[str], first: int, prefix: str, masked: frozenset[int], language: str) -> Markup:

@@ -3,10 +3,10 @@
 from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
 
-from rlx.answers.shown import Json
+from rlx.answers.shown import Json, Shown
 from rlx.errors import NotFound
 from rlx.hub.info import RepoInfo
-from rlx.model import Listing, Page, Shares, Summary, TaskCard
+from rlx.model import Facet, Listing, Page, Shares, Summary, TaskCard
 from rlx.telemetry import span
 from rlx.twins.jsonable import object_json, to_json
 from rlx.twins.markdown import folder_markdown, listing_markdown, summary_markdown
@@ -28,7 +28,8 @@ async def environment(request: Request, query: AskedTasks) -> Response:
         tasks = await opened.tasks(query) if summary.tasks is not None else None
         top = await opened.files(None) if tasks is None else None
     listing = top if isinstance(top, Listing) else None
-    figures = [item for item in summary.sections if item.blocks and all(isinstance(b, Shares) for b in item.blocks)]
+    drawn = [item for item in summary.sections if all(isinstance(block, Shares) for block in item.blocks)]
+    figures = [block for item in drawn for block in item.blocks if isinstance(block, Shares)]
 
     def markdown(language: str) -> str:
         told = summary_markdown(summary, language)
@@ -41,13 +42,16 @@ async def environment(request: Request, query: AskedTasks) -> Response:
         site.links.env(key, query, offset=query.offset),
         {
             "key": key,
+            "title": _own_title(summary),
             "query": query,
             "summary": summary,
             "tasks": tasks,
             "info": info,
             "listing": listing,
-            "figures": figures,
-            "others": [item for item in summary.sections if item not in figures],
+            "figures": [figure for figure in figures if not _is_uniform(figure)],
+            "uniform": [figure for figure in figures if _is_uniform(figure)],
+            "others": [item for item in summary.sections if item not in drawn],
+            "columns": _columns(tasks) if tasks is not None else (),
             "spot": Spot(key, None, "env"),
         },
         json=lambda language: environment_json(summary, tasks, info, site.links, language),
@@ -66,7 +70,7 @@ async def card(request: Request) -> Response:
     view = View(
         "card.html",
         site.links.card(key),
-        {"key": key, "summary": summary, "spot": Spot(key, None, "card")},
+        {"key": key, "title": _own_title(summary), "summary": summary, "spot": Spot(key, None, "card")},
         json=lambda language: {"id": str(key), "readme": str(readme)},
         markdown=lambda language: readme,
     )
@@ -80,6 +84,28 @@ async def random_of(request: Request) -> Response:
     if ref is None:
         raise NotFound(f"{key} has no tasks.")
     return RedirectResponse(site.links.task(key, ref), 303, {"cache-control": "no-store"})
+
+
+def _own_title(summary: Summary) -> Shown | None:
+    """The title, when it says more than the repository's name and the brief do."""
+    said = {_letters(summary.key.name), _letters(summary.brief)}
+    return summary.title if _letters(summary.title) not in said else None
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.lower()))
+
+
+def _is_uniform(figure: Shares) -> bool:
+    """Whether every task is the same here: a fact, not a picture."""
+    return len(figure.parts) == 1 and figure.parts[0].n == figure.of
+
+
+def _columns(page: Page[TaskCard]) -> list[Facet]:
+    """Facets that tell the tasks of a page apart: most of them have one, and not all the same."""
+    told = [facet for facet in page.facets if facet.key != "tags" and not facet.key.startswith("meta:")]
+    own = {facet.key: [card.facets[facet.key] for card in page.items if card.facets.get(facet.key)] for facet in told}
+    return [facet for facet in told if 2 * len(own[facet.key]) >= len(page.items) and len(set(own[facet.key])) > 1]
 
 
 def environment_json(

@@ -14,7 +14,8 @@ export function copying(blocks) {
       button.textContent = words.copied;
       setTimeout(() => { button.textContent = words.copy; }, 1500);
     });
-    const head = block.closest("figure")?.querySelector("figcaption");
+    const figure = block.closest("figure");
+    const head = figure ? figure.querySelector("figcaption") : block.closest("section")?.querySelector("header");
     if (head) head.append(button);
     else block.before(button);
   }
