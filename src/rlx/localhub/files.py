@@ -21,8 +21,8 @@ LFS_SUFFIXES = (".parquet", ".bin", ".tar", ".zip")
 """Files that the Hub would keep in LFS: their ETag is a SHA-256, and their git blob is a pointer."""
 _RACY_NS = 20_000_000
 _SKEW_NS = 60_000_000_000
-"""File systems stamp times in ticks, by a clock of their own: a file hashed less than a tick after its stamp, or shortly
-before it, may change again under the same stamp."""
+"""File systems stamp times in ticks, by a clock of their own: a file hashed less than a tick after its stamp, or
+shortly before it, may change again under the same stamp."""
 _CHUNK = 1024 * 1024
 
 

@@ -121,8 +121,9 @@ class Shelf:
                 return known
             repos = list(self._walk(kind))
             present = {repo.key for repo in repos}
-            for key in [key for key, repo in self._repos.items() if repo.kind == kind and key not in present]:
-                del self._repos[key]
+            for repo in list(self._repos.values()):
+                if repo.kind == kind and repo.key not in present:
+                    self._repos.pop(repo.key, None)
             self._store.flush()
             if known is None or known.version != [(repo.id, repo.generation) for repo in repos]:
                 known = self._catalogs[kind] = Catalog(repos)

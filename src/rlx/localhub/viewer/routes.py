@@ -14,7 +14,7 @@ from rlx.localhub.snapshot import Snapshot
 from rlx.localhub.viewer.bodies import PAGE, Opened, first_rows, parquet_files, rows, sizes
 from rlx.localhub.viewer.layout import NoData, Split, layout
 from rlx.localhub.viewer.tables import Opener, Table, TooBig, Unreadable, open_table
-from rlx.localhub.wire import Answer, Refusal, Request, json_answer
+from rlx.localhub.wire import Answer, Refusal, Request, json_answer, json_bytes, raw_json
 
 _KEPT_BYTES = 256 * 1024 * 1024
 """Tables kept in memory."""
@@ -56,7 +56,7 @@ class Viewer:
             except Changed:
                 await self._shelf.look(repo, force=True)
             else:
-                return json_answer(told, headers=[(b"x-revision", at.sha.encode())])
+                return raw_json(told, headers=[(b"x-revision", at.sha.encode())])
         raise ViewerRefusal(500, "ResponseNotReady", "The files keep changing on disk.")
 
     async def _repo(self, request: Request, visitor: Visitor) -> Repo:
@@ -72,17 +72,17 @@ class Viewer:
             raise ViewerRefusal(404, "ExternalAuthenticatedError", text) from refusal
         return repo
 
-    def _told(self, route: str, request: Request, repo: Repo, at: Snapshot) -> object:
+    def _told(self, route: str, request: Request, repo: Repo, at: Snapshot) -> bytes:
         if at.card.data.get("viewer") is False:
             raise ViewerRefusal(404, "DisabledViewerError", "The dataset viewer is disabled.")
         try:
-            return self._route(route, request, repo, at)
+            return json_bytes(self._route(route, request, repo, at))
         except NoData as error:
             text = "Cannot get the config names for the dataset."
             raise ViewerRefusal(500, "ConfigNamesError", text, error) from error
         except TooBig as error:
             raise ViewerRefusal(501, "TooBigContentError", str(error)) from error
-        except Unreadable as error:
+        except (Unreadable, RecursionError) as error:
             raise ViewerRefusal(500, "StreamingRowsError", "Cannot load the dataset split.", error) from error
 
     def _route(self, route: str, request: Request, repo: Repo, at: Snapshot) -> object:

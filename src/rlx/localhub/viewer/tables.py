@@ -12,7 +12,7 @@ from typing import BinaryIO, Protocol
 
 from rlx.localhub.viewer.features import Type, columns_of, widen
 
-MAX_WHOLE = 256 * 1024 * 1024
+MAX_WHOLE = 128 * 1024 * 1024
 """Bytes, unpacked, of a file that has to be read whole."""
 _CHUNK = 1024 * 1024
 
@@ -229,11 +229,10 @@ def _typed(cells: list[str]) -> list[object]:
     return [cell or None for cell in cells]
 
 
-_INT = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
+_INT = re.compile(r"-?[0-9]{1,18}")
 
 
 def _int(text: str) -> int:
-    """Numbers with leading zeros are codes, and stay text."""
     if _INT.fullmatch(text) is None:
         raise ValueError(text)
     return int(text)
