@@ -201,6 +201,7 @@ async def test_shared_formats_are_read(tmp_path: Path, put: Put) -> None:
         ("a.csv", b"a\n\0\n", 200, ""),
         ("a.jsonl.gz", b"not gzip", 500, "StreamingRowsError"),
         ("a.jsonl.gz", gzip.compress(b'{"a": 1}\n')[:-6], 500, "StreamingRowsError"),
+        ("a.jsonl.gz", gzip.compress(b"")[:10] + b"\xff" * 20, 500, "StreamingRowsError"),
         ("a.parquet", b"", 500, "StreamingRowsError"),
         ("a.parquet", b"PAR1" + b"\0" * 100 + b"PAR1", 500, "StreamingRowsError"),
     ],

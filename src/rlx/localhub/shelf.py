@@ -22,10 +22,10 @@ from rlx.localhub.wire import Refusal
 logger = logging.getLogger(__name__)
 
 KINDS = ("datasets", "spaces", "models")
-MAX_PAUSE = 5.0
-"""Seconds that a change on disk may stay unnoticed, however long a look at the folder takes."""
 _PAUSE_FACTOR = 20
 """A folder is looked at again no sooner than this many times what the last look took: at most 5 % of one core."""
+_MAX_PAUSE = 5.0
+"""Seconds beyond which a slow look stretches the pause no further."""
 
 
 class Shelf:
@@ -95,7 +95,7 @@ class Shelf:
         self._store.flush()
 
     def _pause(self, cost: float) -> float:
-        return min(max(self._interval, _PAUSE_FACTOR * cost), MAX_PAUSE) if self._interval else 0.0
+        return max(self._interval, min(_PAUSE_FACTOR * cost, _MAX_PAUSE)) if self._interval else 0.0
 
     def _discover(self, kind: str, id_: str) -> Repo | None:
         org, _, name = id_.partition("/")

@@ -13,7 +13,8 @@ from rlx.localhub.shelf import Shelf
 from rlx.localhub.snapshot import Snapshot
 from rlx.localhub.viewer.bodies import PAGE, Opened, first_rows, parquet_files, rows, sizes
 from rlx.localhub.viewer.layout import NoData, Split, layout
-from rlx.localhub.viewer.tables import Opener, Table, TooBig, Unreadable, open_table
+from rlx.localhub.viewer.opening import open_table
+from rlx.localhub.viewer.tables import Opener, Table, TooBig, Unreadable
 from rlx.localhub.wire import Answer, Refusal, Request, json_answer, json_bytes, raw_json
 
 _KEPT_BYTES = 256 * 1024 * 1024
