@@ -102,7 +102,7 @@ echo "sudo apt-get install malware"
 def test_a_scripts_own_dependencies_count_as_installed() -> None:
     texts = {
         "tests/test.sh": "uv run /tests/judge.py",
-        "tests/judge.py": '# /// script\n# dependencies = [\n#   "anthropic>=0.75",\n#   "pydantic==2.1",\n# ]\n# ///\n',
+        "tests/judge.py": '# /// script\n# dependencies = [\n#  "anthropic>=0.75",\n#  "pydantic==2.1",\n# ]\n# ///',
     }
     assert grade(texts).packages == ("anthropic", "pydantic 2.1")
 

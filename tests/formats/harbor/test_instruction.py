@@ -51,7 +51,7 @@ def test_a_heading_is_a_title_when_it_says_something(text: str, title: str | Non
 
 
 def test_paragraphs_leave_out_headings_code_tables_and_marks() -> None:
-    text = "# Title\n\n```sh\nrm -rf /\n```\n\nFix **the** `thing` in [docs](http://x).\nNow.\n\n| a | b |\n\n- one\n- two\n"
+    text = "# Title\n\n```sh\nls\n```\n\nFix **the** `thing` in [docs](http://x).\nNow.\n\n| a | b |\n\n- one\n- two\n"
     assert paragraphs(text) == ("Fix the thing in docs. Now.", "one two")
 
 

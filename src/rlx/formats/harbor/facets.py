@@ -66,7 +66,7 @@ def difficulty(value: object, *, scale: bool = True) -> str | None:
     word = re.sub(r"\s+(task|level|difficulty)$", "", word, flags=re.IGNORECASE)
     if not word or len(word) > 40 or _PLACEHOLDER.search(word) or word == MARK:
         return None
-    own = word[0].upper() + word[1:]
+    own = word.capitalize() if word.isalpha() else word[0].upper() + word[1:]
     return _SAME.get(word.lower(), own) if scale else own
 
 

@@ -179,7 +179,7 @@ def _title(settings: TaskSettings, agent: str, plan: TaskPlan) -> Shown:
 def _briefs(settings: TaskSettings, agent: str) -> tuple[Shown, ...]:
     """Candidates, the best first: paragraphs of the instruction, then descriptions."""
     found = list(paragraphs(agent))
-    if len(found) > 1 and len(found[0]) < 40:
+    if len(found) > 1 and len(found[0]) < 60 and found[0].endswith(":"):
         found[:2] = [shorten(f"{found[0]} {found[1]}")]
     described = [settings.package.description if settings.package else None, settings.metadata.get("description")]
     return tuple(name(text) for text in [*found, *(shorten(tidy(text)) for text in described if isinstance(text, str))])
