@@ -1,10 +1,9 @@
 """The command tree: quick help, exit codes, errors told once."""
 
 import json
-import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -118,19 +117,3 @@ def test_a_reader_that_has_had_enough_is_no_error(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
-
-
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "rlx", "serve", "--demo", "--port", "0", "--store", str(tmp_path)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    yield process
-    process.kill()
-    process.communicate()
-
-
-def test_an_interrupted_server_tells_its_address_first_and_exits_130(served: "subprocess.Popen[str]") -> None:
-    assert served.stderr is not None
-    assert "http://127.0.0.1:" in served.stderr.readline()
-    served.send_signal(signal.SIGINT)
-    assert served.wait(timeout=30) == 130
