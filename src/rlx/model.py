@@ -509,6 +509,10 @@ class EnvCard:
     graded: tuple[Shown, ...]
     """Facet values: how its tasks are graded, and what they run in."""
     runs: tuple[Shown, ...]
+    levels: tuple[Count, ...]
+    """Tasks by difficulty, easy to hard, where they tell."""
+    facets: Facets
+    """What lists of environments are filtered by: framework, tag, graded, runs, difficulty, size, licence."""
     modified: datetime | None
     downloads: int | None
     likes: int | None
@@ -536,6 +540,9 @@ class EnvQuery:
     text: str = ""
     """Words; each must occur in the id, heading, brief or tags."""
     kind: str | None = None
+    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """OR within a facet, AND across facets."""
+    collection: str | None = None
     sort: Literal["trending", "updated", "tasks", "name", "downloads", "likes"] = "trending"
     offset: int = 0
     limit: int = 40
@@ -546,7 +553,9 @@ class EnvPage:
     items: tuple[EnvCard, ...]
     total: int
     kinds: tuple[tuple[str, int], ...]
-    """Every kind that occurs among what the words leave, with its count."""
+    """Every kind that occurs among what words and filters leave, with its count."""
+    facets: tuple[Facet, ...]
+    """Each counted over what the other filters leave."""
     environments: int
     """All that are known, whatever the query."""
     tasks: int

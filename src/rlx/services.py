@@ -16,6 +16,7 @@ from rlx.index.catalog import Catalog
 from rlx.index.jobs import Jobs
 from rlx.index.library import Library
 from rlx.settings import Settings
+from rlx.store.instance import InstanceFile
 
 LOCAL_HUB = "http://hub.localhost"
 """Endpoint of a hub in this process; no address is ever resolved."""
@@ -27,6 +28,7 @@ class Services:
     hub: HubClient
     library: Library
     catalog: Catalog
+    instance: InstanceFile
 
 
 @asynccontextmanager
@@ -53,8 +55,10 @@ async def create_services(
     )
     try:
         async with anyio.create_task_group() as group:
+            instance = InstanceFile(settings.store)
             library = Library(
                 hub,
+                instance,
                 store=settings.store,
                 cache_dir=settings.cache_dir,
                 jobs=Jobs(group, at_once=settings.index_jobs),
@@ -65,10 +69,10 @@ async def create_services(
                 pack_budget=settings.pack_budget,
             )
             ttl = 5.0 if folder is not None else settings.listing_ttl
-            catalog = Catalog(hub, library, everything=folder is not None, ttl=ttl, clock=clock)
+            catalog = Catalog(hub, library, instance, everything=folder is not None, ttl=ttl, clock=clock)
             if read_all and folder is not None:
                 group.start_soon(catalog.read_all)
-            yield Services(settings, hub, library, catalog)
+            yield Services(settings, hub, library, catalog, instance)
             group.cancel_scope.cancel()
     finally:
         await hub.aclose()

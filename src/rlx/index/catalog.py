@@ -4,22 +4,22 @@ On a local hub every environment is read in the background, so that counts and k
 what has not been opened is known by its tags alone.
 """
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from secrets import randbelow
 
 import anyio
 
-from rlx.answers import name
 from rlx.errors import NotReady, UserError
-from rlx.formats import card
-from rlx.formats.files import why_no_tasks
-from rlx.formats.kinds import HUB_TAGS, SPACE_TAGS, framework_of, is_environment, kind_of
+from rlx.formats.kinds import HUB_TAGS, SPACE_TAGS, is_environment
 from rlx.hub.client import HubClient
 from rlx.hub.info import RepoInfo
 from rlx.ids import EnvKey
+from rlx.index.env_cards import listed_card, read_card
 from rlx.index.library import Library
-from rlx.model import ANONYMOUS, KINDS, EnvCard, EnvPage, EnvQuery, Summary, Viewer
+from rlx.index.selection import Selection
+from rlx.model import ANONYMOUS, EnvCard, EnvPage, EnvQuery, Summary, Viewer
+from rlx.store.instance import InstanceFile
 from rlx.texts import say
 
 READ_AT_ONCE = 4
@@ -38,9 +38,17 @@ class Catalog:
     """Environments that everybody may see."""
 
     def __init__(
-        self, hub: HubClient, library: Library, *, everything: bool, ttl: float, clock: Callable[[], float]
+        self,
+        hub: HubClient,
+        library: Library,
+        instance: InstanceFile,
+        *,
+        everything: bool,
+        ttl: float,
+        clock: Callable[[], float],
     ) -> None:
         self._hub = hub
+        self._instance = instance
         self._library = library
         self._everything = everything
         self._ttl = ttl
@@ -52,17 +60,16 @@ class Catalog:
 
     async def search(self, query: EnvQuery, viewer: Viewer) -> EnvPage:
         """One page of environments. Raises `Upstream` when no listing could ever be had."""
-        infos = await self._infos()
+        instance = self._instance.current()
+        infos = [info for info in await self._infos() if not instance.hides(info.key)]
         cards = [self._card(info) for info in infos]
-        words = query.text.lower().split()
-        found = [item for item in cards if all(word in _haystack(item) for word in words)]
-        counts = Counter(item.kind for item in found)
-        chosen = [item for item in found if query.kind in (None, item.kind)]
-        chosen = _sorted(chosen, query.sort)
+        selection = Selection(cards, query, instance)
+        chosen = selection.sorted(query.sort)
         return EnvPage(
             items=tuple(chosen[query.offset : query.offset + query.limit]),
             total=len(chosen),
-            kinds=tuple((kind, counts[kind]) for kind in KINDS if counts[kind]),
+            kinds=selection.kinds(),
+            facets=selection.facets(),
             environments=len(cards),
             tasks=sum(item.tasks or 0 for item in cards),
             offset=query.offset,
@@ -99,13 +106,27 @@ class Catalog:
         finally:
             self._reading = False
 
+    async def random(self, viewer: Viewer) -> tuple[EnvKey, str] | None:
+        """A task of some environment that was read, each environment equally likely; None when none was."""
+        hidden = self._instance.current()
+        keys = [key for key, item in self._cards.items() if item.tasks and not hidden.hides(key)]
+        while keys:
+            key = keys.pop(randbelow(len(keys)))
+            try:
+                ref = await (await self._library.open(key, viewer)).random()
+            except UserError:
+                continue  # gone since it was read; another will do
+            if ref is not None:
+                return key, ref
+        return None
+
     def ready(self) -> bool:
         return self._listing is not None
 
     async def note(self, summary: Summary, info: RepoInfo) -> None:
         """Remember what an opened environment said of itself, when everybody may see it."""
         if not info.restricted:
-            self._cards[info.key] = _read_card(info, summary)
+            self._cards[info.key] = read_card(info, summary)
 
     async def _infos(self) -> tuple[RepoInfo, ...]:
         async with self._lock:
@@ -139,13 +160,13 @@ class Catalog:
             return
         except UserError as error:
             self._cards[info.key] = replace(
-                _listed_card(info), state="failed", why=say("index.unreadable", reason=error.message)
+                listed_card(info), state="failed", why=say("index.unreadable", reason=error.message)
             )
 
     def _card(self, info: RepoInfo) -> EnvCard:
         known = self._cards.get(info.key)
         if known is None:
-            return _listed_card(info)
+            return listed_card(info)
         return replace(
             known,
             downloads=info.downloads,
@@ -153,60 +174,3 @@ class Catalog:
             trending=info.trending,
             modified=info.modified,
         )
-
-
-def _listed_card(info: RepoInfo) -> EnvCard:
-    kind = kind_of(info)
-    return EnvCard(
-        key=info.key,
-        title=card.title(info),
-        brief=card.brief(info),
-        kind=kind,
-        framework=framework_of(kind),
-        format=None,
-        tasks=None,
-        why=why_no_tasks(kind) if kind != "harbor" else say("index.not_read"),
-        revision=info.sha,
-        tags=tuple(name(tag) for tag in info.tags),
-        graded=(),
-        runs=(),
-        modified=info.modified,
-        downloads=info.downloads,
-        likes=info.likes,
-        trending=info.trending,
-        state="listed",
-    )
-
-
-def _read_card(info: RepoInfo, summary: Summary) -> EnvCard:
-    values = {facet.key: tuple(value.value for value in facet.values) for facet in summary.facets}
-    return replace(
-        _listed_card(info),
-        title=summary.title,
-        brief=summary.brief,
-        kind=summary.support.framework,
-        framework=framework_of(summary.support.framework),
-        format=summary.format,
-        tasks=summary.tasks,
-        why=summary.why,
-        revision=summary.revision,
-        graded=values.get("graded", ()),
-        runs=values.get("runs", ()),
-        state="ready",
-    )
-
-
-def _haystack(item: EnvCard) -> str:
-    return f"{item.key.repo_id} {item.title} {item.brief} {' '.join(item.tags)}".lower()
-
-
-def _sorted(cards: Sequence[EnvCard], sort: str) -> list[EnvCard]:
-    """Trending is the listing's own order; ties keep it."""
-    keys: Mapping[str, Callable[[EnvCard], object]] = {
-        "updated": lambda item: -(item.modified.timestamp() if item.modified else 0),
-        "tasks": lambda item: -(item.tasks or -1),
-        "name": lambda item: item.key.repo_id.lower(),
-        "downloads": lambda item: -(item.downloads or -1),
-        "likes": lambda item: -(item.likes or -1),
-    }
-    return sorted(cards, key=keys[sort]) if sort in keys else list(cards)  # type: ignore[arg-type]

@@ -28,6 +28,7 @@ from rlx.index.pack import Pack
 from rlx.index.records import Reader
 from rlx.index.tasks import TaskIndex
 from rlx.model import Progress, Viewer
+from rlx.store.instance import InstanceFile
 from rlx.store.shelf import Shelf
 
 OPEN_ENVIRONMENTS = 256
@@ -47,6 +48,7 @@ class Library:
     def __init__(
         self,
         hub: HubClient,
+        instance: InstanceFile,
         *,
         store: Path,
         cache_dir: Path,
@@ -58,6 +60,7 @@ class Library:
         pack_budget: int,
     ) -> None:
         self._hub = hub
+        self._instance = instance
         self._cache_dir = cache_dir
         self._jobs = jobs
         self._formats = formats
@@ -72,6 +75,8 @@ class Library:
 
     async def info(self, key: EnvKey, viewer: Viewer) -> RepoInfo:
         """What `viewer` may know of `key` now. Raises `NotFound`, `Forbidden`, `Upstream`."""
+        if self._instance.current().hides(key):
+            raise NotFound(f"{key} is not shown on this site.")
         try:
             info = await self._public_info(key)
         except (NotFound, Forbidden):

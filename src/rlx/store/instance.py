@@ -1,0 +1,97 @@
+"""What operators set for an instance: `admin/settings.json` in the store, re-read when it changes.
+
+The explorer only reads it. It is written whole, by `save`, so that a reader sees the old one or the new one. A file
+that cannot be read leaves the last good settings in force and is logged once.
+"""
+
+import logging
+import secrets
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from rlx.ids import EnvKey, parse_key
+
+_log = logging.getLogger(__name__)
+
+FILE = "admin/settings.json"
+
+
+class Banner(BaseModel):
+    """One line over the explore page, with one link."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str = Field(pattern=r"^[a-z0-9-]{1,40}$")
+    """Names it in the cookie of a visitor who closed it."""
+    text: str = Field(max_length=280)
+    label: str = Field(max_length=60)
+    url: str = Field(pattern=r"^(https://|/)[^\s\"'<>]{0,400}$")
+
+
+class Collection(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    id: str = Field(pattern=r"^[a-z0-9-]{1,40}$")
+    title: str = Field(max_length=80)
+    environments: tuple[str, ...] = ()
+    """Environment keys."""
+
+
+class Instance(BaseModel):
+    """Every field has the value of an instance nobody has configured."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    version: int = 1
+    banner: Banner | None = None
+    hidden: frozenset[str] = frozenset()
+    """Keys of environments that are not shown, listed or served."""
+    pinned: tuple[str, ...] = ()
+    """Keys that come first while sorting by trending."""
+    featured: tuple[str, ...] = ()
+    """Keys indexed first and shown as picks."""
+    collections: tuple[Collection, ...] = ()
+    rollouts_enabled: bool = True
+    max_active: int = Field(default=24, ge=1, le=200)
+    max_per_visitor: int = Field(default=4, ge=1, le=20)
+    agents: tuple[str, ...] = ()
+    """Agents that may be run. Empty: all."""
+    hidden_rollouts: frozenset[str] = frozenset()
+    stop_requests: frozenset[str] = frozenset()
+    """Ids of rollouts that are to end."""
+
+    def hides(self, key: EnvKey) -> bool:
+        return str(key) in self.hidden
+
+
+class InstanceFile:
+    """Reads the settings file of one store; cheap enough to ask on every request."""
+
+    def __init__(self, store: Path) -> None:
+        self._path = store / FILE
+        self._seen: tuple[int, int] | None = None
+        self._current = Instance()
+
+    def current(self) -> Instance:
+        try:
+            stat = self._path.stat()
+        except OSError:
+            self._seen, self._current = None, Instance()
+            return self._current
+        if (stat.st_mtime_ns, stat.st_size) != self._seen:
+            self._seen = (stat.st_mtime_ns, stat.st_size)
+            try:
+                self._current = Instance.model_validate_json(self._path.read_bytes())
+            except (OSError, ValidationError) as error:
+                _log.warning("%s is not used: %s", self._path, str(error).splitlines()[0])
+        return self._current
+
+    def save(self, instance: Instance) -> None:
+        """Replace the file atomically. Raises `BadInput` for a key that names no environment."""
+        for key in (*instance.hidden, *instance.pinned, *instance.featured):
+            parse_key(key)
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self._path.with_name(f".{self._path.name}.{secrets.token_hex(4)}")
+        temporary.write_text(instance.model_dump_json(indent=1))
+        temporary.replace(self._path)
