@@ -73,8 +73,15 @@ def difficulty(value: object, *, scale: bool = True) -> str | None:
 def metadata_values(metadata: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
     """Values that may serve as `meta:<key>` facets: short words, numbers and lists of them."""
     found = {}
+    category = next((key for key in _CATEGORY_KEYS if _short(metadata.get(key))), None)
     for key, value in metadata.items():
-        if key in _NOT_META or _NO_FACET.search(key) or len(key) > 40 or not re.fullmatch(r"[\w.-]+", key):
+        if (
+            key in _NOT_META
+            or key == category
+            or _NO_FACET.search(key)
+            or len(key) > 40
+            or not re.fullmatch(r"[\w.-]+", key)
+        ):
             continue
         values = tuple(_short(value)) if not isinstance(value, list) else tuple(v for x in value for v in _short(x))
         if values:
