@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from typer.core import TyperGroup
 
 from rlx.cli.app import BRANCHES, load
-from rlx.cli.env import COLUMNS, FILTERS
+from rlx.cli.env import COLUMNS, FACETS, FIELDS
 from rlx.errors import UserError, outcome
 from rlx.formats.harbor.facets import ORDER
 from rlx.formats.registry import formats
@@ -75,7 +75,7 @@ def test_every_json_field_of_the_command_line_is_documented() -> None:
     known = words_in_code(doc("cli"))
     assert set(COLUMNS) <= known
     assert set(inspect.get_annotations(Task)) <= known
-    assert all(name in doc("cli") for name in FILTERS)
+    assert all(name in doc("cli") for name in (*FIELDS, *FACETS))
 
 
 def route_paths() -> set[str]:

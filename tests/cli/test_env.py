@@ -45,6 +45,12 @@ def test_filters_search_sort_limit_and_columns_narrow_the_list(rlx: Rlx, hub: tu
     assert "3 of" in result.err
 
 
+def test_environments_are_filtered_by_what_their_tasks_are(rlx: Rlx, hub: tuple[str, str]) -> None:
+    found = rlx("env", "ls", *hub, "--filter", "size=Under 10", "--filter", "difficulty=Hard", "--format", "quiet").out
+    assert "acme/layout-tasks" in found.split()
+    assert "acme/plain-files" not in found.split()
+
+
 def test_an_environment_is_shown_with_facets_support_and_what_is_withheld(rlx: Rlx, hub: tuple[str, str]) -> None:
     (shown,) = rlx("env", "show", "acme/layout-tasks", *hub, "--format", "json").json()
     assert set(shown) >= SCRIPTS_RELY_ON | {"title", "brief", "why", "facets", "support", "withheld"}

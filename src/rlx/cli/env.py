@@ -34,8 +34,13 @@ COLUMNS = (
     *("graded", "runs", "modified", "downloads", "likes", "trending"),
 )
 USUAL = ("id", "kind", "format", "framework", "tasks", "title")
-FILTERS = ("kind", "format", "framework", "state", "tag", "graded", "runs")
+FIELDS = {"kind": "kind", "format": "format", "framework": "framework", "state": "state", "tag": "tags"}
+"""Filters over what is printed, and the column each looks at."""
+FACETS = ("graded", "runs", "difficulty", "size", "licence")
+"""Filters that the catalog counts too."""
 PAGE = 200
+
+type Filters = Mapping[str, tuple[str, ...]]
 
 KeyArgument = Annotated[str, typer.Argument(metavar="ENV", help="org/name, or space:org/name.", show_default=False)]
 SortOption = Annotated[
@@ -62,7 +67,7 @@ def ls(
 ) -> None:
     """List environments.
 
-    --filter takes kind, format, framework, state, tag, graded and runs.
+    --filter takes kind, format, framework, state, tag, graded, runs, difficulty, size and licence.
     """
     from rlx.cli.session import with_services
     from rlx.model import EnvQuery
@@ -70,7 +75,7 @@ def ls(
 
     output = Output(format)
     shown = choose_columns(columns, COLUMNS, USUAL)
-    filters = _check_filters(read_filters(filter))
+    facets, fields = _split_filters(read_filters(filter))
     settings = make_settings(hub, demo, store)
     read = local_folder(settings.hub) is not None if read is None else read
 
@@ -80,13 +85,13 @@ def ls(
                 await services.catalog.all(viewer, tell)
         found: list[EnvCard] = []
         while True:
-            query = EnvQuery(text=search, sort=sort, offset=len(found), limit=PAGE)
+            query = EnvQuery(text=search, filters=facets, sort=sort, offset=len(found), limit=PAGE)
             page = await services.catalog.search(query, viewer)
             found += page.items
             if not page.items or len(found) >= page.total:
                 return found
 
-    cards = [record for card in with_services(settings, work) if _matches(record := card_record(card), filters)]
+    cards = [record for card in with_services(settings, work) if _matches(record := card_record(card), fields)]
     print_limited(output, cards, shown, limit=limit, id_columns=("id",))
 
 
@@ -176,16 +181,21 @@ def print_limited(
         note(f"{len(shown):,} of {len(records):,} shown. --limit 0 shows all.")
 
 
-def _check_filters(filters: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
-    unknown = [key for key in filters if key not in FILTERS]
+def _split_filters(filters: Filters) -> tuple[Filters, Filters]:
+    """Those the catalog answers, and those over what is printed. Raises `BadInput` for others."""
+    unknown = [key for key in filters if key not in FIELDS and key not in FACETS]
     if unknown:
-        raise BadInput(f"No filter {', '.join(unknown)!r} for environments.", hint=f"Filters: {', '.join(FILTERS)}.")
-    return filters
+        known = ", ".join((*FIELDS, *FACETS))
+        raise BadInput(f"No filter {', '.join(unknown)!r} for environments.", hint=f"Filters: {known}.")
+    return (
+        {key: values for key, values in filters.items() if key in FACETS},
+        {key: values for key, values in filters.items() if key in FIELDS},
+    )
 
 
-def _matches(record: Record, filters: Mapping[str, tuple[str, ...]]) -> bool:
+def _matches(record: Record, filters: Filters) -> bool:
     for key, wanted in filters.items():
-        value = record["tags" if key == "tag" else key]
+        value = record[FIELDS[key]]
         values = value if isinstance(value, list) else [value]
         if not any(str(item) in wanted for item in values):
             return False

@@ -34,15 +34,16 @@ def serve(
     Without --hub it reads the Hugging Face Hub, with this machine's own token if there is one. It answers this machine
     only, unless told otherwise.
     """
-    import anyio
+    names = {"allowed_hosts": tuple(allow_host)} if allow_host else {}
+    settings = make_settings(hub, demo, store, public_url=public_url, **names)
+    check_host(host, allowed=(*settings.allowed_hosts, *filter(None, [settings.public_url])))
+
+    import anyio  # from here on for long: a wrong command line is told at once
 
     from rlx.services import create_services
     from rlx.telemetry import configure_logging
     from rlx.web.app import create_app
 
-    names = {"allowed_hosts": tuple(allow_host)} if allow_host else {}
-    settings = make_settings(hub, demo, store, public_url=public_url, **names)
-    check_host(host, allowed=(*settings.allowed_hosts, *filter(None, [settings.public_url])))
     configure_logging(verbose=verbose)
 
     async def main() -> None:
