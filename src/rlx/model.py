@@ -432,6 +432,35 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
+class Revision:
+    """One commit of a repository."""
+
+    sha: str
+    title: Shown
+    at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What became of the tasks between two revisions, as refs in listing order."""
+
+    old: str
+    new: str
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    changed: tuple[str, ...]
+    same: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskHit:
+    """A task found across environments."""
+
+    key: EnvKey
+    card: TaskCard
+
+
+@dataclass(frozen=True, slots=True)
 class TaskQuery:
     text: str = ""
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

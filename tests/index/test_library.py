@@ -18,6 +18,7 @@ from rlx.localhub import LocalHub
 from rlx.model import ANONYMOUS, EnvQuery, TaskQuery, Viewer
 from rlx.services import LOCAL_HUB, Services, create_services
 from rlx.settings import Settings
+from rlx.store.instance import Instance
 
 pytestmark = pytest.mark.anyio
 
@@ -111,6 +112,55 @@ async def test_a_new_revision_is_read_anew(tmp_path: Path) -> None:
     assert after.tasks == (before.tasks or 0) + 1
 
 
+async def test_two_revisions_are_compared_task_by_task(tmp_path: Path) -> None:
+    hub = tmp_path / "hub"
+    folder = hub / "datasets" / "acme" / "layout-tasks"
+    shutil.copytree(FIXTURES / "datasets" / "acme" / "layout-tasks", folder)
+    transport = httpx2.ASGITransport(app=LocalHub(hub, rescan=0).app)
+    async with services(tmp_path, hub=hub, transport=transport) as made:
+        environment = await made.library.open(TASKS, ANONYMOUS, wait=None)
+        old = (await environment.summary()).revision
+        refs = [card.ref for card in (await environment.tasks(TaskQuery())).items]
+        removed, changed = refs[0], refs[1]
+        shutil.copytree(folder / changed, folder / changed / ".." / "brand-new")
+        shutil.rmtree(folder / removed)
+        (folder / changed / "instruction.md").write_text("Something else.\n")
+        await made.library.open(TASKS, ANONYMOUS, wait=None)
+        new = (await made.library.revisions(TASKS, ANONYMOUS))[0].sha
+        changes = await made.library.changes(TASKS, ANONYMOUS, old, new)
+        assert (changes.removed, changes.changed) == ((removed,), (changed,))
+        assert [ref.rpartition("/")[2] for ref in changes.added] == ["brand-new"]
+        assert changes.same == len(refs) - 2
+        with pytest.raises(NotFound):
+            await made.library.changes(TASKS, ANONYMOUS, old, "0" * 40)
+
+
+async def test_a_hidden_environment_is_served_to_nobody(tmp_path: Path) -> None:
+    async with services(tmp_path) as made:
+        await made.library.open(TASKS, ANONYMOUS, wait=None)
+        made.instance.save(Instance(hidden=frozenset({str(TASKS)})))
+        with pytest.raises(NotFound, match="not shown"):
+            await made.library.open(TASKS, ALICE)
+        found = await made.catalog.search(EnvQuery(limit=100), ANONYMOUS)
+        assert TASKS not in {card.key for card in found.items}
+        assert TASKS not in {hit.key for hit in await made.catalog.tasks("task", limit=100)}
+
+
+async def test_filters_count_what_the_others_leave_and_pins_come_first(tmp_path: Path) -> None:
+    async with services(tmp_path) as made:
+        cards = await made.catalog.all(ANONYMOUS)
+        last = cards[-1]
+        made.instance.save(Instance(pinned=(str(last.key),)))
+        query = EnvQuery(filters={"size": ("Under 10",)}, limit=100)
+        page = await made.catalog.search(query, ANONYMOUS)
+        assert {str(card.facets["size"][0]) for card in page.items} == {"Under 10"}
+        sizes = next(facet for facet in page.facets if facet.key == "size")
+        assert sum(value.n for value in sizes.values) == page.environments
+        assert next(value for value in sizes.values if value.selected).n == page.total
+        everything = await made.catalog.search(EnvQuery(limit=100), ANONYMOUS)
+        assert everything.items[0].key == last.key
+
+
 async def test_a_hub_that_is_down_leaves_what_was_read_and_says_so(tmp_path: Path) -> None:
     def down(request: httpx2.Request) -> httpx2.Response:
         raise httpx2.ConnectError("refused", request=request)
@@ -152,7 +202,7 @@ asyncio.run(main())
 @pytest.mark.parametrize("moment", [1, 2, 3, 4])
 async def test_a_process_killed_while_publishing_leaves_a_store_that_works(tmp_path: Path, moment: int) -> None:
     command = [sys.executable, "-c", KILLED, str(FIXTURES), str(tmp_path), str(moment)]
-    done = subprocess.run(command, env=os.environ, capture_output=True, timeout=60, check=False)  # noqa: ASYNC221
+    done = subprocess.run(command, env=os.environ, capture_output=True, timeout=60, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
     async with services(tmp_path) as made:
         environment = await made.library.open(TASKS, ANONYMOUS, wait=None)

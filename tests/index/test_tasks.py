@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rlx.answers.stored import stored, stored_json
 from rlx.index.records import Finished
-from rlx.index.tasks import Header, TaskIndex, add_reviews, write_index
+from rlx.index.tasks import Extra, Header, TaskIndex, add_reviews, write_index
 from rlx.model import TaskCard, TaskQuery
 from rlx.texts import say
 
@@ -68,7 +68,7 @@ def make_index(path: Path, raw: list[dict[str, object]]) -> list[TaskCard]:
         subsets=True,
         withheld=(),
     )
-    write_index(path, header, finished, ["" for _ in made])
+    write_index(path, header, finished, [Extra("", f"digest-{card.title}") for card in made])
     return made
 
 

@@ -20,7 +20,7 @@ import stamina
 from rlx import __version__
 from rlx.errors import Forbidden, NotFound, TooLarge, Upstream, UserError
 from rlx.hub.budget import BudgetMeter, retry_after
-from rlx.hub.info import RepoInfo, TreeEntry, read_entry, read_info
+from rlx.hub.info import Commit, RepoInfo, TreeEntry, read_commit, read_entry, read_info
 from rlx.ids import EnvKey, Kind
 from rlx.telemetry import span
 
@@ -142,6 +142,13 @@ class HubClient:
             and isinstance(ref.get("name"), str)
             and isinstance(ref.get("targetCommit"), str)
         }
+
+    async def commits(self, key: EnvKey, *, token: Token, limit: int = 50) -> list[Commit]:
+        """The newest commits of the default branch, newest first."""
+        url = f"{self._api(key)}/commits/main?limit={limit}"
+        raw = await self._json("GET", url, token=token, what=f"the history of {key}")
+        found = [read_commit(item) for item in raw] if isinstance(raw, list) else []
+        return [commit for commit in found if commit is not None][:limit]
 
     async def tree(self, key: EnvKey, sha: str, *, token: Token, limit: int) -> AsyncIterator[TreeEntry]:
         """Every file at `sha`, in the Hub's order. Raises `TooLarge` past `limit` files."""

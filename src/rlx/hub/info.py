@@ -55,6 +55,20 @@ class TreeEntry:
     """Git blob id, or the sha256 of a large file; names the contents."""
 
 
+@dataclass(frozen=True, slots=True)
+class Commit:
+    sha: str
+    title: str
+    at: datetime | None
+
+
+def read_commit(raw: object) -> Commit | None:
+    """Parse one element of a history; None for what is none."""
+    if not isinstance(raw, Mapping) or not isinstance(raw.get("id"), str) or not _SHA.fullmatch(raw["id"]):
+        return None
+    return Commit(raw["id"], _text(raw.get("title"))[:200], _time(raw.get("date")))
+
+
 def read_info(kind: Kind, raw: object) -> RepoInfo:
     """Parse one element of a listing or an info answer. Raises `Upstream` when it does not even name a repository."""
     if not isinstance(raw, Mapping) or not isinstance(raw.get("id"), str):

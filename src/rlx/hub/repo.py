@@ -1,10 +1,11 @@
 """One repository at one revision, read with one viewer's token: what formats are given."""
 
 from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import anyio
-from anyio.streams.memory import MemoryObjectSendStream
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from rlx.errors import NotFound, UserError
 from rlx.hub.client import HubClient, Token
@@ -60,8 +61,15 @@ class Repo:
             raise NotFound(f"No file {path[:200]!r} in {self.key}.")
         return await self.client.read(self.key, self.sha, path, token=self.token, limit=limit, expected=entry.size)
 
-    async def read_many(self, paths: Iterable[str], *, limit: int = MAX_TEXT) -> AsyncIterator[Fetched]:
-        """Files as they arrive, in any order, as many at a time as the client has connections."""
+    @asynccontextmanager
+    async def read_many(
+        self, paths: Iterable[str], *, limit: int = MAX_TEXT
+    ) -> AsyncIterator[MemoryObjectReceiveStream[Fetched]]:
+        """A stream of files as they arrive, in any order, as many at a time as the client has connections.
+
+        Leaving the block early stops the rest. What a file lacks is in `Fetched.error`; do not raise it inside the
+        block, where a task group would wrap it.
+        """
         await self.tree()
         waiting = iter(list(paths))
         send, receive = anyio.create_memory_object_stream[Fetched](self.client.connections)
@@ -80,5 +88,5 @@ class Repo:
                 for _ in range(self.client.connections):
                     group.start_soon(fetch, send.clone())
             async with receive:
-                async for fetched in receive:
-                    yield fetched
+                yield receive
+            group.cancel_scope.cancel()

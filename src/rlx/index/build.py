@@ -4,6 +4,7 @@ Each distinct file is fetched once. Memory is bounded by the tasks in flight: a 
 as its last file arrives. The pack is published before the index that points at it.
 """
 
+import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -19,7 +20,7 @@ from rlx.hub.info import TreeEntry
 from rlx.hub.repo import Repo
 from rlx.index.pack import PackWriter
 from rlx.index.records import Reader, TaskPlan, TaskRecord
-from rlx.index.tasks import Header, add_reviews, write_index
+from rlx.index.tasks import Extra, Header, add_reviews, write_index
 from rlx.model import Progress
 from rlx.store.shelf import Shelf
 
@@ -81,7 +82,8 @@ async def build(repo: Repo, reader: Reader, shelf: Shelf, *, on_progress: OnProg
             subsets=finished.subsets,
             withheld=finished.withheld,
         )
-        write_index(index_path, header, finished, [record.search for record in gathered.records])
+        extras = [Extra(record.search, _digest(plan)) for record, plan in zip(gathered.records, plans, strict=True)]
+        write_index(index_path, header, finished, extras)
     _prune(shelf, repo.key.slug)
     told(Progress("done", len(plans), len(plans), len(plans)))
 
@@ -192,6 +194,13 @@ async def review(repo: Repo, reader: Reader, shelf: Shelf) -> bool:
         path.write_bytes(current.read_bytes())
         add_reviews(path, opinions)
     return True
+
+
+def _digest(plan: TaskPlan) -> str:
+    """Changes when any file of the task is added, removed, renamed within it, or edited."""
+    skip = len(plan.root)
+    lines = (f"{entry.path[skip:]}\0{entry.oid or entry.size}\n" for entry in plan.files)
+    return hashlib.blake2b("".join(lines).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _prune(shelf: Shelf, slug: str) -> None:

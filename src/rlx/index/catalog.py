@@ -18,7 +18,7 @@ from rlx.ids import EnvKey
 from rlx.index.env_cards import listed_card, read_card
 from rlx.index.library import Library
 from rlx.index.selection import Selection
-from rlx.model import ANONYMOUS, EnvCard, EnvPage, EnvQuery, Summary, Viewer
+from rlx.model import ANONYMOUS, EnvCard, EnvPage, EnvQuery, Summary, TaskHit, TaskQuery, Viewer
 from rlx.store.instance import InstanceFile
 from rlx.texts import say
 
@@ -105,6 +105,24 @@ class Catalog:
             return  # the Hub is away: pages say so themselves, and reading starts again with the next listing
         finally:
             self._reading = False
+
+    async def tasks(self, text: str, *, limit: int = 10) -> tuple[TaskHit, ...]:
+        """Tasks of the environments read here that hold every word, in the catalog's order of environments."""
+        hidden = self._instance.current()
+        found: list[TaskHit] = []
+        for info in await self._infos():
+            card = self._cards.get(info.key)
+            if not text.strip() or card is None or not card.tasks or hidden.hides(info.key):
+                continue
+            try:
+                environment = await self._library.open(info.key, ANONYMOUS)
+                page = await environment.tasks(TaskQuery(text=text, limit=limit - len(found)))
+            except UserError:
+                continue  # gone or changed since it was read: the others still answer
+            found += [TaskHit(info.key, task) for task in page.items]
+            if len(found) >= limit:
+                break
+        return tuple(found)
 
     async def random(self, viewer: Viewer) -> tuple[EnvKey, str] | None:
         """A task of some environment that was read, each environment equally likely; None when none was."""

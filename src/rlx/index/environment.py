@@ -37,7 +37,7 @@ class IndexedEnvironment:
     def __init__(self, repo: Repo, reader: Reader, index: TaskIndex, pack: Pack) -> None:
         self._repo = repo
         self._reader = reader
-        self._index = index
+        self.index = index
         self._pack = pack
         self._files = RepoFiles(repo, (_root(ref) for ref in index.refs()))
 
@@ -46,9 +46,9 @@ class IndexedEnvironment:
         return self._reader.format
 
     async def summary(self, subset: str | None = None) -> Summary:
-        header = self._index.header
-        view = self._reader.summary_view(header.facts, self._index.counts())
-        page = self._index.page(TaskQuery(subset=subset, limit=0))
+        header = self.index.header
+        view = self._reader.summary_view(header.facts, self.index.counts())
+        page = self.index.page(TaskQuery(subset=subset, limit=0))
         return Summary(
             key=self._repo.key,
             title=header.title,
@@ -68,20 +68,20 @@ class IndexedEnvironment:
         )
 
     async def tasks(self, query: TaskQuery) -> Page[TaskCard]:
-        return await anyio.to_thread.run_sync(self._index.page, query)
+        return await anyio.to_thread.run_sync(self.index.page, query)
 
     async def canonical(self, ref: str) -> str:
-        if self._index.find(ref) is not None:
+        if self.index.find(ref) is not None:
             return ref
         for spelling in (ref.strip("/"), ref.strip("/").removesuffix("/task.toml")):
-            if self._index.find(spelling) is not None:
+            if self.index.find(spelling) is not None:
                 return spelling
-        return self._index.ending(ref.strip("/")) or self._unknown(ref)
+        return self.index.ending(ref.strip("/")) or self._unknown(ref)
 
     async def task(self, ref: str) -> Task:
         place = self._place(ref)
-        card = self._index.card(place)
-        record = self._pack.record(place, card, self._index.review(place))
+        card = self.index.card(place)
+        record = self._pack.record(place, card, self.index.review(place))
         view = self._reader.task_view(record)
         return Task(
             ref=ref,
@@ -94,17 +94,17 @@ class IndexedEnvironment:
             support=view.support,
             facets=card.facets,
             problem=card.problem,
-            previous=self._index.ref(place - 1) if place else None,
-            next=self._index.ref(place + 1),
+            previous=self.index.ref(place - 1) if place else None,
+            next=self.index.ref(place + 1),
             position=place,
-            total=self._index.header.tasks,
+            total=self.index.header.tasks,
         )
 
     async def files(self, ref: str | None, path: str = "") -> Listing | Blob:
         if ref is None:
             return await self._files.open(path)
         place = self._place(ref)
-        record = self._pack.record(place, self._index.card(place), None)
+        record = self._pack.record(place, self.index.card(place), None)
         listed = {entry.path: entry for entry in record.files}
         if path not in listed:
             return folder_of(path, listed)
@@ -121,7 +121,7 @@ class IndexedEnvironment:
         return ()
 
     async def random(self) -> str | None:
-        return self._index.random()
+        return self.index.random()
 
     async def materialize(self, ref: str, into: Path) -> Path:
         self._place(ref)
@@ -143,25 +143,25 @@ class IndexedEnvironment:
         return target
 
     def _place(self, ref: str) -> int:
-        place = self._index.find(ref)
+        place = self.index.find(ref)
         return place if place is not None else self._unknown(ref)
 
     def _unknown(self, ref: str) -> Never:
-        key, header = self._repo.key, self._index.header
+        key, header = self._repo.key, self.index.header
         raise NotFound(
             f"No task {ref[:200]!r} in {key} at revision {header.sha[:8]} ({header.tasks:,} tasks).",
             hint=f"Try `rlx task ls {key}`.",
         )
 
     def _tiles(self) -> Tiles | None:
-        key = self._index.header.tile
-        values = self._index.counts().facets.get(key, ()) if key else ()
+        key = self.index.header.tile
+        values = self.index.counts().facets.get(key, ()) if key else ()
         return Tiles(key, tuple(Tile(value.value, value.n) for value in values)) if key and values else None
 
     def _subsets(self) -> tuple[Subset, ...]:
-        if not self._index.header.subsets:
+        if not self.index.header.subsets:
             return ()
-        groups = self._index.counts().facets.get("group", ())
+        groups = self.index.counts().facets.get("group", ())
         return tuple(Subset(str(group.value), group.value, group.n) for group in groups)
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import anyio
 
-from rlx.errors import Forbidden, NotFound, NotReady, UserError
+from rlx import answers
+from rlx.errors import BadInput, Forbidden, NotFound, NotReady, UserError
 from rlx.formats.base import Environment, HandOver, IndexedFormat
 from rlx.formats.files import FilesEnvironment
 from rlx.formats.kinds import kind_of
@@ -22,12 +23,13 @@ from rlx.hub.info import RepoInfo
 from rlx.hub.repo import Repo
 from rlx.ids import EnvKey
 from rlx.index.build import build, names, review
+from rlx.index.changes import compare
 from rlx.index.environment import IndexedEnvironment
 from rlx.index.jobs import Job, Jobs
 from rlx.index.pack import Pack
 from rlx.index.records import Reader
 from rlx.index.tasks import TaskIndex
-from rlx.model import Progress, Viewer
+from rlx.model import Changes, Progress, Revision, Viewer
 from rlx.store.instance import InstanceFile
 from rlx.store.shelf import Shelf
 
@@ -73,8 +75,8 @@ class Library:
         self._open: OrderedDict[tuple[str, ...], Environment] = OrderedDict()
         self._repos: OrderedDict[tuple[str, ...], Repo] = OrderedDict()
 
-    async def info(self, key: EnvKey, viewer: Viewer) -> RepoInfo:
-        """What `viewer` may know of `key` now. Raises `NotFound`, `Forbidden`, `Upstream`."""
+    async def info(self, key: EnvKey, viewer: Viewer, revision: str | None = None) -> RepoInfo:
+        """What `viewer` may know of `key` now, or at `revision`. Raises `NotFound`, `Forbidden`, `Upstream`."""
         if self._instance.current().hides(key):
             raise NotFound(f"{key} is not shown on this site.")
         try:
@@ -82,14 +84,16 @@ class Library:
         except (NotFound, Forbidden):
             if viewer.token is None:
                 raise
-            return await self._hub.info(key, token=viewer.token)
+            return await self._hub.info(key, token=viewer.token, revision=revision)
         if info.restricted:
             await self._hub.may_read(key, token=viewer.token or False)
+        if revision not in (None, info.sha):
+            return await self._hub.info(key, token=self._token(info, viewer), revision=revision)
         return info
 
-    async def repo(self, key: EnvKey, viewer: Viewer) -> Repo:
-        info = await self.info(key, viewer)
-        token: Token = (viewer.token or False) if info.restricted else False
+    async def repo(self, key: EnvKey, viewer: Viewer, revision: str | None = None) -> Repo:
+        info = await self.info(key, viewer, revision)
+        token = self._token(info, viewer)
         name = (str(key), info.sha or "", self._scope(info, viewer))
         if name not in self._repos:
             _trim(self._repos, OPEN_ENVIRONMENTS)
@@ -101,13 +105,15 @@ class Library:
         """Every format's claim, the surest first."""
         return await claims(await self.repo(key, viewer), self._formats)
 
-    async def open(self, key: EnvKey, viewer: Viewer, *, wait: float | None = 2.0) -> Environment:
-        """The environment at its current revision.
+    async def open(
+        self, key: EnvKey, viewer: Viewer, *, wait: float | None = 2.0, revision: str | None = None
+    ) -> Environment:
+        """The environment at its current revision, or at a branch, tag or commit.
 
         Raises `NotReady` when its first reading takes longer than `wait` seconds (None: wait to the end), and what
         `info` raises.
         """
-        repo = await self.repo(key, viewer)
+        repo = await self.repo(key, viewer, revision)
         name = (str(key), repo.sha, self._scope(repo.info, viewer))
         environment = self._open.get(name)
         if environment is None:
@@ -115,6 +121,22 @@ class Library:
             _trim(self._open, OPEN_ENVIRONMENTS)
         self._open.move_to_end(name)
         return environment
+
+    async def revisions(self, key: EnvKey, viewer: Viewer) -> tuple[Revision, ...]:
+        """The newest commits, newest first."""
+        info = await self.info(key, viewer)
+        commits = await self._hub.commits(key, token=self._token(info, viewer))
+        return tuple(Revision(commit.sha, answers.name(commit.title), commit.at) for commit in commits)
+
+    async def changes(self, key: EnvKey, viewer: Viewer, old: str, new: str) -> Changes:
+        """What became of the tasks between two revisions.
+
+        Raises `NotReady` while one of them is read, and `BadInput` where there is no task list.
+        """
+        before, after = [await self.open(key, viewer, revision=revision) for revision in (old, new)]
+        if not (isinstance(before, IndexedEnvironment) and isinstance(after, IndexedEnvironment)):
+            raise BadInput(f"{key} has no task list to compare at one of these revisions.")
+        return compare(before.index, after.index)
 
     async def progress(self, key: EnvKey, viewer: Viewer) -> Progress | None:
         """How far its first reading is; None when none is running."""
@@ -196,6 +218,10 @@ class Library:
     async def _job(self, key: EnvKey, viewer: Viewer) -> Job | None:
         info = await self.info(key, viewer)
         return self._jobs.find((str(key), info.sha or "", self._scope(info, viewer)))
+
+    def _token(self, info: RepoInfo, viewer: Viewer) -> Token:
+        """Public things are read without a token, whoever asks."""
+        return (viewer.token or False) if info.restricted else False
 
     def _scope(self, info: RepoInfo, viewer: Viewer) -> str:
         return viewer.scope if info.restricted else "public"

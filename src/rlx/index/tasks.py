@@ -9,6 +9,7 @@ from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 from secrets import randbelow
+from typing import NamedTuple
 from weakref import finalize
 
 from rlx.answers import Shown, ShownJson, Withheld
@@ -19,7 +20,7 @@ from rlx.index.records import Counts, Finished
 from rlx.model import Facet, FacetValue, Page, TaskCard, TaskQuery, Text
 from rlx.texts import DEFAULT, Say, catalog
 
-SCHEMA = 1
+SCHEMA = 2
 FACET_VALUES = 40
 """Values of a facet that a list offers; the rest are counted in `Facet.more`."""
 
@@ -47,8 +48,15 @@ class Header:
     reviewed: bool = False
 
 
-def write_index(path: Path, header: Header, finished: Finished, searches: Sequence[str]) -> None:
-    """Write a complete index; `searches` come in the order of `finished.cards`."""
+class Extra(NamedTuple):
+    """What an index keeps of a task beside its card."""
+
+    search: str
+    digest: str
+
+
+def write_index(path: Path, header: Header, finished: Finished, extras: Sequence[Extra]) -> None:
+    """Write a complete index; `extras` come in the order of `finished.cards`."""
     db = open_writer(path, files(__package__).joinpath("schema.sql").read_text("utf-8"))
     meta = {
         "schema": SCHEMA,
@@ -70,9 +78,9 @@ def write_index(path: Path, header: Header, finished: Finished, searches: Sequen
         "reviewed": header.reviewed,
     }
     db.executemany("INSERT INTO meta VALUES (?, ?)", [(key, json.dumps(value)) for key, value in meta.items()])
-    for ord_, (card, search) in enumerate(zip(finished.cards, searches, strict=True)):
+    for ord_, (card, extra) in enumerate(zip(finished.cards, extras, strict=True)):
         db.execute(
-            "INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 ord_,
                 card.ref,
@@ -80,7 +88,8 @@ def write_index(path: Path, header: Header, finished: Finished, searches: Sequen
                 card.brief,
                 json.dumps(facets_out(card.facets)),
                 None if card.problem is None else json.dumps(text_out(card.problem)),
-                f"{card.ref} {card.title} {card.brief} {search}".lower(),
+                extra.digest,
+                f"{card.ref} {card.title} {card.brief} {extra.search}".lower(),
             ),
         )
         pairs = {(key, str(value), ord_) for key, values in card.facets.items() for value in values}
@@ -135,7 +144,8 @@ class TaskIndex:
             chosen["group"] = self._any("group", (query.subset,)) & chosen.get("group", self._all)
         mask = _intersect(text, chosen.values())
         order = self._by_title if query.sort == "title" else range(self.header.tasks)
-        ords = [ord_ for ord_ in order if mask >> ord_ & 1] if mask != self._all else list(order)
+        bits = mask.to_bytes(self.header.tasks // 8 + 1, "little")
+        ords = [ord_ for ord_ in order if bits[ord_ >> 3] >> (ord_ & 7) & 1]
         picked = ords[query.offset : query.offset + query.limit]
         return Page(
             items=tuple(self.card(ord_) for ord_ in picked),
@@ -172,6 +182,10 @@ class TaskIndex:
     def random(self) -> str | None:
         return self.ref(randbelow(self.header.tasks)) if self.header.tasks else None
 
+    def digests(self) -> dict[str, str]:
+        """Every task's digest by ref, in listing order."""
+        return dict(self._db.execute("SELECT ref, digest FROM tasks ORDER BY ord").fetchall())
+
     def refs(self) -> Iterator[str]:
         for (ref,) in self._db.execute("SELECT ref FROM tasks ORDER BY ord"):
             yield ref
@@ -186,11 +200,14 @@ class TaskIndex:
         found: dict[str, dict[str, int]] = {}
         rows = self._db.execute("SELECT key, value, group_concat(ord) FROM facets GROUP BY key, value")
         for key, value, ords in rows:
-            bits = bytearray(self.header.tasks // 8 + 1)
-            for ord_ in map(int, str(ords).split(",")):
-                bits[ord_ // 8] |= 1 << ord_ % 8
-            found.setdefault(key, {})[value] = int.from_bytes(bits, "little")
+            found.setdefault(key, {})[value] = self._mask(map(int, str(ords).split(",")))
         return found
+
+    def _mask(self, ords: Iterable[int]) -> int:
+        bits = bytearray(self.header.tasks // 8 + 1)
+        for ord_ in ords:
+            bits[ord_ >> 3] |= 1 << (ord_ & 7)
+        return int.from_bytes(bits, "little")
 
     @cached_property
     def _by_title(self) -> tuple[int, ...]:
@@ -202,10 +219,8 @@ class TaskIndex:
         if not words:
             return self._all
         where = " AND ".join("instr(search, ?)" for _ in words)
-        mask = 0
-        for (ord_,) in self._db.execute(f"SELECT ord FROM tasks WHERE {where}", words):  # noqa: S608  only `?` varies
-            mask |= 1 << ord_
-        return mask
+        rows = self._db.execute(f"SELECT ord FROM tasks WHERE {where}", words)  # noqa: S608  only `?` varies
+        return self._mask(row[0] for row in rows)
 
     def _any(self, key: str, values: Sequence[str]) -> int:
         mask = 0
