@@ -76,6 +76,13 @@ def test_sandboxes_differ_in_the_networks_they_can_give(
     assert reasons(read_task(with_settings(simple, settings))) == {"local": local, "docker": None, "hf": hf}
 
 
+def test_a_grader_of_its_own_may_have_another_network(simple: Files, read_task: Read) -> None:
+    settings = '[verifier]\nenvironment_mode = "separate"\nnetwork_mode = "no-network"'
+    assert reasons(read_task(with_settings(simple, settings)))["local"] is None
+    shared = '[verifier]\nnetwork_mode = "no-network"'
+    assert reasons(read_task(with_settings(simple, shared)))["local"] == "phases"
+
+
 def test_services_beside_the_task_need_docker_with_or_without_an_image(simple: Files, read_task: Read) -> None:
     files = {**simple, "environment/docker-compose.yaml": COMPOSE}
     assert reasons(read_task(files)) == {"local": "compose_of", "docker": None, "hf": "compose_of"}

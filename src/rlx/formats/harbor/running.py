@@ -117,8 +117,7 @@ def _of_sandbox(subject: Subject, sandbox: str) -> Iterator[Obstacle]:
             yield Obstacle(say("harbor.run.no_network_hf", where=where), "task.toml")
         elif network.mode not in (PUBLIC, NO_NETWORK):
             yield Obstacle(say("harbor.run.network_word", where=where, mode=network.mode), "task.toml")
-    modes = {network.mode for where, network in settings.networks if where != "verifier.environment"}
-    if len(modes) > 1:
+    if len(set(_modes(settings))) > 1:
         yield Obstacle(say("harbor.run.phases"), "task.toml")
     if COMPOSE in paths:
         reason = "harbor.run.compose_image" if settings.environment.image else "harbor.run.compose"
@@ -128,6 +127,16 @@ def _of_sandbox(subject: Subject, sandbox: str) -> Iterator[Obstacle]:
         grader = grader_image(settings, paths, step)
         if grader and grader.endswith(".yaml"):
             yield Obstacle(say("harbor.run.compose"), grader)
+
+
+def _modes(settings: TaskSettings) -> Iterator[str]:
+    """Networks of the phases that share the agent's sandbox: a grader of its own is not one."""
+    phases = [settings.environment.network, settings.agent.network]
+    if not settings.separate():
+        phases.append(settings.verifier.network)
+    for step in settings.steps:
+        phases += [step.agent.network, None if settings.separate(step) else step.verifier.network]
+    yield from (network.mode for network in phases if network)
 
 
 def _wants(subject: Subject) -> Iterator[Obstacle]:
@@ -165,8 +174,8 @@ def _warnings(subject: Subject, sandbox: str) -> Iterator[Say]:
         yield say("harbor.run.resources_hf")
     if sandbox == "local" and settings.environment.image and DOCKERFILE not in subject.paths:
         yield say("harbor.run.look_alike", image=settings.environment.image)
-    network = settings.environment.network
+    own = settings.verifier.environment
+    grader = settings.verifier.network or (own.network if own else settings.environment.network)
     wanting = [grading.network for grading in subject.facts.gradings if grading.network]
-    grader = settings.verifier.network or network
     if wanting and grader.mode == NO_NETWORK:
         yield say("harbor.run.offline_grader", path=wanting[0] or "")
