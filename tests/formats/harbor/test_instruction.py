@@ -55,6 +55,10 @@ def test_paragraphs_leave_out_headings_code_tables_and_marks() -> None:
     assert paragraphs(text) == ("Fix the thing in docs. Now.", "one two")
 
 
+def test_a_placeholder_alone_is_no_paragraph() -> None:
+    assert paragraphs("{{PROBLEM_STATEMENT}}\n\n{prompt}\n\nWrite the answer down.") == ("Write the answer down.",)
+
+
 def test_a_long_paragraph_is_cut_at_a_word() -> None:
     (brief,) = paragraphs("word " * 200)
     assert len(brief) <= MAX_BRIEF

@@ -161,7 +161,8 @@ def test_settings_that_do_not_parse_show_the_line_and_everything_else(simple: Fi
     assert "cannot be parsed: Invalid initial character for a key part, at line 3, column 15." in text
     assert "difficulty = {{ level }}" in text
     assert "Sort the numbers" in text
-    assert "After the agent stops, Harbor runs tests/test.sh" in text
+    assert "After the agent stops, Harbor runs tests/test.sh." in text
+    assert "Build limit" not in text
 
 
 def test_a_folder_that_is_no_harbor_task_is_readable(page: Show) -> None:

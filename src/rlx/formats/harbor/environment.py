@@ -16,7 +16,9 @@ def environment_blocks(subject: Subject, texts: Mapping[str, Masked]) -> tuple[B
     environment = subject.settings.environment
     if not environment.image and not any(path.startswith("environment/") for path in subject.paths):
         return (Note(say("harbor.env.nothing")),)
-    rows = [*_origin(subject), *_place(subject), *_network(subject), *_resources(environment), *_tools(subject)]
+    rows = [*_origin(subject), *_place(subject)]
+    if not subject.facts.problem:
+        rows += [*_network(subject), *_resources(environment), *_tools(subject)]
     blocks: list[Block] = [KeyValues(tuple(rows))]
     blocks += [Note(text, "warn") for text in _conflicts(subject)]
     blocks += [
@@ -69,7 +71,7 @@ def _place(subject: Subject) -> Iterator[Row]:
         user, source = file.user, DOCKERFILE
     if user:
         yield Row(say("harbor.env.user"), name(user), note=name(source), code=True)
-    else:
+    elif not subject.facts.problem:
         yield Row(say("harbor.env.user"), say("harbor.env.image_user"))
 
 

@@ -76,7 +76,7 @@ def paragraphs(text: str, limit: int = PARAGRAPHS) -> tuple[str, ...]:
     found: list[str] = []
     for block in _blocks(text[:20_000]):
         words = tidy(" ".join(_LEAD.sub("", line) for line in block))
-        if words and any(char.isalpha() for char in words):
+        if any(char.isalpha() for char in _PLACEHOLDER.sub("", words)):
             found.append(shorten(words))
             if len(found) == limit:
                 break

@@ -77,7 +77,7 @@ def _problem(record: TaskRecord, subject: Subject) -> Iterator[Section]:
     blocks: list[Block] = []
     if problem:
         message = subject.facts.problem
-        blocks.append(Note(problem, "bad" if message else "warn", prose(message.message) if message else None))
+        blocks.append(Note(problem, "bad" if message else "warn"))
         written = record.texts.get("task.toml")
         if message and message.line and written:
             blocks.append(excerpt(written, message.line))

@@ -1,6 +1,6 @@
 """How a task is graded, in sentences: what runs, what it calls, what it needs, what it writes."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from rlx.formats.harbor.grading import Grading
 from rlx.formats.harbor.missing import grader_image
@@ -12,9 +12,8 @@ from rlx.texts import Say, say
 
 def grading_sentences(subject: Subject, grading: Grading, step: Step | None = None) -> tuple[Say, ...]:
     """Of one grader, in the order things happen."""
-    settings = subject.settings
     return (
-        *_start(settings, grading, subject.paths, step),
+        *_start(subject, grading, step),
         *_work(grading),
         *_variables(subject, step),
         *_reward(grading),
@@ -32,13 +31,16 @@ def overall_sentences(settings: TaskSettings) -> tuple[Say, ...]:
     )
 
 
-def _start(settings: TaskSettings, grading: Grading, paths: Collection[str], step: Step | None) -> Iterator[Say]:
+def _start(subject: Subject, grading: Grading, step: Step | None) -> Iterator[Say]:
+    settings, paths = subject.settings, subject.paths
     verifier = step.verifier if step else settings.verifier
     for hook in settings.verifier.collect:
         yield say("harbor.grading.collect", command=hook.command[:200], service=hook.service)
     if grading.entry is None:
         bundled = grader_image(settings, paths, step)
         yield say("harbor.grading.bundled", image=bundled) if bundled else say("harbor.grading.no_entry")
+    elif subject.facts.problem:
+        yield say("harbor.grading.runs_unlimited", path=grading.entry)
     else:
         user = verifier.user or settings.verifier.user
         key = "harbor.grading.runs_as" if user else "harbor.grading.runs"
