@@ -45,7 +45,9 @@ def spell(text: str) -> str:
 
 
 def _label(found: str) -> str:
-    return f"ESC{found[1:]}" if found[0] == "\x1b" else f"U+{ord(found):04X}"
+    if len(found) > 1:
+        return f"ESC{_MARKED.sub(lambda inner: f' U+{ord(inner[0]):04X}', found[1:])}"
+    return f"U+{ord(found):04X}"
 
 
 def _name(found: str) -> str:

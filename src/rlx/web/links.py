@@ -29,8 +29,23 @@ class Links:
     def explore(self, query: EnvQuery = _NO_QUERY, **changes: Any) -> str:
         """The list of environments, from its first page unless `offset` says otherwise."""
         query = replace(query, **{"offset": 0, **changes})
-        fields = {"q": query.text, "kind": query.kind, "sort": query.sort, "offset": query.offset, "limit": query.limit}
-        default = {"q": "", "kind": None, "sort": _NO_QUERY.sort, "offset": 0, "limit": _NO_QUERY.limit}
+        fields = {
+            "q": query.text,
+            "kind": query.kind,
+            "f": format_filters(query.filters),
+            "collection": query.collection,
+            "sort": query.sort,
+            "offset": query.offset,
+            "limit": query.limit,
+        }
+        default = {
+            **dict.fromkeys(fields),
+            "q": "",
+            "f": "",
+            "sort": _NO_QUERY.sort,
+            "offset": 0,
+            "limit": _NO_QUERY.limit,
+        }
         return _with("/", fields, default)
 
     def env(self, key: EnvKey, query: TaskQuery = _NO_TASK_QUERY, **changes: Any) -> str:
@@ -47,11 +62,10 @@ class Links:
         default = {"q": "", "f": "", "subset": None, "sort": "order", "offset": 0, "limit": _NO_TASK_QUERY.limit}
         return _with(key.page, fields, default)
 
-    def filtered(self, key: EnvKey, query: TaskQuery, facet: str, value: str, *, on: bool = True) -> str:
-        """The task list with one facet value more, or one less."""
-        kept = tuple(item for item in query.filters.get(facet, ()) if item != value)
-        filters = {**query.filters, facet: (*kept, value) if on else kept}
-        return self.env(key, query, filters={name: values for name, values in filters.items() if values})
+    def without(self, query: EnvQuery | TaskQuery, facet: str, value: str) -> Mapping[str, tuple[str, ...]]:
+        """The filters of `query` without one value."""
+        kept = {**query.filters, facet: tuple(item for item in query.filters.get(facet, ()) if item != value)}
+        return {name: values for name, values in kept.items() if values}
 
     def card(self, key: EnvKey) -> str:
         return f"{key.page}/card"

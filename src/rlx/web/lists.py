@@ -8,14 +8,15 @@ from rlx.web.links import Links
 
 
 def env_list(page: EnvPage, links: Links, language: str) -> dict[str, Json]:
-    """Environments; the kinds that occur are its one facet."""
+    """Environments. The kinds that occur come first among the facets."""
     kinds: list[Json] = [{"value": kind, "n": n} for kind, n in page.kinds]
+    facets: list[Json] = [object_json(facet, language) for facet in page.facets]
     return {
         "cards": [env_card(card, links, language) for card in page.items],
         "total": page.total,
         "offset": page.offset,
         "page": page.offset // page.limit + 1,
-        "facets": [{"key": "kind", "values": kinds}],
+        "facets": [{"key": "kind", "values": kinds}, *facets],
         "note": None,
         "environments": page.environments,
         "tasks": page.tasks,

@@ -19,6 +19,10 @@ class Hub(Protocol):
 class Catalog(Protocol):
     async def search(self, query: EnvQuery, viewer: Viewer) -> EnvPage: ...
 
+    async def random(self, viewer: Viewer) -> tuple[EnvKey, str] | None:
+        """Some task of some environment that was read; None when none was."""
+        ...
+
     def ready(self) -> bool: ...
 
 
@@ -30,8 +34,6 @@ class Library(Protocol):
     async def progress(self, key: EnvKey, viewer: Viewer) -> Progress | None: ...
 
     def follow(self, key: EnvKey, viewer: Viewer) -> AsyncIterator[Progress]: ...
-
-    async def random(self, viewer: Viewer) -> tuple[EnvKey, str] | None: ...
 
 
 class Services(Protocol):

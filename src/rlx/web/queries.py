@@ -14,6 +14,7 @@ MAX_OFFSET = 10_000_000
 Words = Annotated[str, Query(max_length=MAX_TEXT, description="Words; each must occur.")]
 Offset = Annotated[int, Query(ge=0, le=MAX_OFFSET, description="Items to skip.")]
 Limit = Annotated[int, Query(ge=1, le=100, description="Items of one page.")]
+Filters = Annotated[list[str], Query(description="`key:v1|v2;key2:v`, keys and values percent-encoded.")]
 EnvSort = Literal["trending", "updated", "tasks", "name", "downloads", "likes"]
 TaskSort = Literal["order", "title"]
 
@@ -25,16 +26,30 @@ def _words(text: str) -> str:
 
 
 def read_env_query(
-    q: Words = "", kind: str = "", sort: EnvSort = "trending", offset: Offset = 0, limit: Limit = 40
+    q: Words = "",
+    kind: str = "",
+    f: Filters = [],  # noqa: B006 - FastAPI copies defaults
+    collection: Annotated[str, Query(max_length=40, description="A collection of the operators.")] = "",
+    sort: EnvSort = "trending",
+    offset: Offset = 0,
+    limit: Limit = 40,
 ) -> EnvQuery:
     if kind and kind not in KINDS:
         raise BadInput(f"{kind[:40]!r} is not a kind of environment.", hint=f"One of: {', '.join(KINDS)}.")
-    return EnvQuery(text=_words(q), kind=kind or None, sort=sort, offset=offset, limit=limit)
+    return EnvQuery(
+        text=_words(q),
+        kind=kind or None,
+        filters=parse_filters(f),
+        collection=collection or None,
+        sort=sort,
+        offset=offset,
+        limit=limit,
+    )
 
 
 def read_task_query(
     q: Words = "",
-    f: Annotated[list[str], Query(description="Filters, `key:v1|v2;key2:v`, keys and values percent-encoded.")] = [],  # noqa: B006 - FastAPI copies defaults
+    f: Filters = [],  # noqa: B006 - FastAPI copies defaults
     subset: Annotated[str, Query(max_length=200)] = "",
     sort: TaskSort = "order",
     offset: Offset = 0,

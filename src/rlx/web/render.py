@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.bccache import Bucket
 from jinja2.runtime import Context
 from markupsafe import Markup
 
 from rlx import __version__
 from rlx.answers.shown import Shown
-from rlx.model import Code, Prompt, Row, Section, Text
+from rlx.model import Block, Code, Prompt, Row, Section, Text
 from rlx.texts import LANGUAGES, Say, say, words
 from rlx.twins.blocks import dump
 from rlx.web import highlight, inert, lexers
@@ -29,6 +30,19 @@ SHOWN_LINES = 600
 _numbered: Bounded[str] = Bounded(32 * 1024 * 1024, len)
 
 
+class _Bytecode(BytecodeCache):
+    """Compiled templates of this process, so that a second app does not compile them again."""
+
+    _compiled: ClassVar[dict[str, bytes]] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if bucket.key in self._compiled:
+            bucket.bytecode_from_string(self._compiled[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._compiled[bucket.key] = bucket.bytecode_to_string()
+
+
 class Renderer:
     """Renders templates. Safe to share between threads."""
 
@@ -42,6 +56,7 @@ class Renderer:
             lstrip_blocks=True,
             finalize=_said,
             auto_reload=False,
+            bytecode_cache=_Bytecode(),
         )
         self._environment.globals.update(say=say, links=links, version=__version__, kinds=KINDS_SHOWN, box=box)
         self._environment.globals.update(shown_lines=SHOWN_LINES, line_count=_line_count)
@@ -55,6 +70,10 @@ class Renderer:
 
     def page(self, template: str, language: str, **variables: Any) -> str:
         return self._environment.get_template(template).render(**self._languages[language], **variables)
+
+    def block(self, block: Block, spot: Spot, language: str) -> Markup:
+        """One block alone."""
+        return Markup(self._languages[language]["block"](block, spot))  # noqa: S704 - drawn by Blocks
 
     def _variables(self, language: str) -> dict[str, Any]:
         helpers = _Helpers(self.links, language)

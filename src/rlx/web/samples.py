@@ -155,6 +155,8 @@ _HARBOR = EnvCard(
     tags=(),
     graded=(name("Tests"), name("Named scores")),
     runs=(name("Dockerfile"),),
+    levels=(Count(name("Easy"), 1), Count(name("Medium"), 6), Count(name("Hard"), 2)),
+    facets={},
     modified=datetime(2026, 7, 5, tzinfo=UTC),
     downloads=1204,
     likes=3,

@@ -44,13 +44,15 @@ class EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        ended = False
         async with anyio.create_task_group() as group:
             group.start_soon(self._beat, send)
             group.start_soon(self._leave, receive, group.cancel_scope)
             async for event in self.events:
                 await self._send(send, event.encode())
+            ended = True
             group.cancel_scope.cancel()
-        if not group.cancel_scope.cancelled_caught:
+        if ended:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _send(self, send: Send, body: bytes) -> None:

@@ -29,7 +29,7 @@ async def explore(request: Request, query: AskedEnvs) -> Response:
 async def random_task(request: Request) -> Response:
     """Some task of some environment."""
     site = site_of(request)
-    found = await site.services.library.random(viewer_of(request))
+    found = await site.services.catalog.random(viewer_of(request))
     if found is None:
         raise NotFound("No environment with tasks has been read yet.", hint="Open an environment first.")
     key, ref = found

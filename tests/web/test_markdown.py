@@ -1,0 +1,161 @@
+"""Markdown of a repository is rendered and can do nothing."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rlx.ids import EnvKey
+from rlx.web.links import Links
+from rlx.web.markdown import Base, render_markdown
+
+KEY = EnvKey("dataset", "org", "repo")
+LINKS = Links("build", "https://hub.example")
+
+UNSAFE_TAGS = re.compile(r"script|style|svg|math|img|iframe|object|embed|form|input|button|link|meta|base|template")
+PIECES = [
+    *(
+        "<script>",
+        "</script>",
+        "<img src=x ",
+        "onerror=alert(1)",
+        ">",
+        "<a href=",
+        "javascript:",
+        "'",
+        '"',
+        "`",
+        "```\n",
+    ),
+    *(
+        "[x](",
+        ")",
+        "![",
+        "](",
+        "data:text/html,",
+        "<svg>",
+        "<style>",
+        "</style>",
+        "<!--",
+        "-->",
+        "\n\n",
+        "&#x6a;",
+        "# ",
+    ),
+]
+
+
+class Tags(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+
+def html(text: str, ref: str | None = None, folder: str = "") -> str:
+    return str(render_markdown(text, Base(KEY, ref, folder), LINKS, "en"))
+
+
+def assert_inert(text: str) -> None:
+    for tag, attributes in Tags(html(text)).tags:
+        assert not UNSAFE_TAGS.fullmatch(tag)
+        assert not [
+            name for name in attributes if name.startswith("on") or name in {"style", "src", "srcset", "action"}
+        ]
+        href = attributes.get("href")
+        assert href is None or re.match(r"https?://|mailto:|/d/org/repo/|#md-", href)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>",
+        "<svg onload=alert(1)><a xlink:href='javascript:alert(1)'>x</a></svg>",
+        "<img src=x onerror=alert(1)>",
+        '<a href="javascript:alert(1)">x</a>',
+        '<a href="java\tscript:alert(1)">x</a>',
+        '<a href=" &#106;avascript:alert(1)">x</a>',
+        "[x](javascript:alert(1))",
+        "[x](data:text/html;base64,PHNjcmlwdD4=)",
+        "![x](data:image/svg+xml;base64,PHN2Zz4=)",
+        "![x](javascript:alert(1))",
+        '<a href="//evil.example/x">x</a>',
+        '<div style="position:fixed">x</div>',
+        "<style>body{display:none}</style>",
+        "<iframe src=https://evil.example></iframe>",
+        "<form action=https://evil.example><input name=q></form>",
+        "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)>",
+        '<base href="https://evil.example/">',
+        '<meta http-equiv="refresh" content="0;url=https://evil.example">',
+        "<object data=x></object><embed src=x>",
+        '<span class="btn btn-main" id="main">x</span>',
+        "<details open ontoggle=alert(1)>x</details>",
+        "```html\n</code></pre><script>alert(1)</script>\n```",
+    ],
+)
+def test_what_could_act_is_gone(text: str) -> None:
+    assert_inert(text)
+    assert "<script" not in html(text)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join) | st.text(max_size=200))
+def test_no_text_becomes_anything_that_acts(text: str) -> None:
+    assert_inert(text)
+
+
+def test_ordinary_markdown_reads_as_it_should() -> None:
+    found = html("# Title\n\n- a\n- b\n\n| x |\n|---|\n| 1 |\n\n~~no~~ **yes** https://example.com\n")
+    assert '<h3 id="md-title">Title</h3>' in found
+    assert "<li>a</li>" in found
+    assert "<td>1</td>" in found
+    assert "<s>no</s> <strong>yes</strong>" in found
+    assert 'href="https://example.com"' in found
+    assert 'rel="nofollow noopener ugc"' in found
+
+
+def test_headings_leave_room_for_the_pages_own() -> None:
+    assert "<h4" in html("<h2 align='center'>Raw</h2>")
+    assert "<h6" in html("###### Deep")
+
+
+@pytest.mark.parametrize(
+    ("url", "ref", "folder", "target"),
+    [
+        ("docs/x.md", None, "", "/d/org/repo/files/docs/x.md"),
+        ("../x.md", None, "docs", "/d/org/repo/files/x.md"),
+        ("./x.md#part", None, "docs", "/d/org/repo/files/docs/x.md"),
+        ("a%20b.md", None, "", "/d/org/repo/files/a%20b.md"),
+        ("tests/test.sh", "task 1", "", "/t/org/repo/task%201?path=tests%2Ftest.sh"),
+        ("/datasets/other/one", None, "", "https://hub.example/datasets/other/one"),
+        ("#Some-Part", None, "", "#md-some-part"),
+        ("https://example.com/a", None, "", "https://example.com/a"),
+    ],
+)
+def test_links_lead_where_the_text_stands(url: str, ref: str | None, folder: str, target: str) -> None:
+    assert Tags(html(f"[x]({url})", ref, folder)).tags[1][1]["href"] == target
+    assert Tags(html(f'<p><a href="{url}">x</a></p>', ref, folder)).tags[1][1]["href"] == target
+
+
+def test_a_link_out_of_the_repository_leads_nowhere() -> None:
+    assert "href" not in html("[x](../../etc/passwd)")
+
+
+def test_images_are_links_and_none_is_loaded() -> None:
+    found = html("![A *chart*](img/chart.png)\n\n<img alt='Logo' src='https://cdn.example/logo.png' width=1>")
+    assert "<img" not in found
+    assert 'href="/d/org/repo/files/img/chart.png"' in found
+    assert "image: A chart" in found
+    assert 'href="https://cdn.example/logo.png"' in found
+    assert "image: Logo" in found
+
+
+def test_code_is_highlighted_and_text_that_reorders_is_spelled_out() -> None:
+    found = html("```python\nimport os\n```\n\nuser\u202eadmin\n")
+    assert '<span class="k">import</span>' in found
+    assert "U+202E" in found
+    assert "\u202e" not in found
