@@ -119,8 +119,15 @@ def test_ordinary_markdown_reads_as_it_should() -> None:
 
 
 def test_headings_leave_room_for_the_pages_own() -> None:
-    assert "<h4" in html("<h2 align='center'>Raw</h2>")
-    assert "<h6" in html("###### Deep")
+    assert "<h3" in html("<h2 align='center'>Raw</h2>")
+    assert re.findall(r"<(h\d)", html("## a\n\n#### b\n\n###### c\n")) == ["h3", "h4", "h5"]
+    card = render_markdown("# a\n\n## b\n", Base(KEY, top=2), LINKS, "en")
+    assert re.findall(r"<(h\d)", card) == ["h2", "h3"]
+
+
+def test_what_may_scroll_can_be_reached_by_keyboard() -> None:
+    assert '<pre tabindex="0">' in html("```\nx\n```\n")
+    assert '<table tabindex="0">' in html("| x |\n|---|\n| 1 |\n")
 
 
 @pytest.mark.parametrize(

@@ -54,10 +54,12 @@ class Base:
     key: EnvKey
     ref: str | None = None
     folder: str = ""
+    top: int = 3
+    """Level of its highest headings, below the page's own."""
 
 
 def render_markdown(text: str, base: Base, links: Links, language: str) -> Markup:
-    """Clean HTML of `text`. Headings start at level 3, links open our own viewer, images are links."""
+    """Clean HTML of `text`. Headings begin at `base.top`, links open our own viewer, images are links."""
     made = _cache.get((digest(text), base, language), lambda: _Render(base, links, language).html(text[:_MAX]))
     return Markup(made)  # noqa: S704 - sanitised by nh3
 
@@ -69,12 +71,15 @@ class _Render:
     def html(self, text: str) -> str:
         parser = _parser()
         raw = str(parser.render(inert.spell(text), {"images": self.image}))
-        raw = _HEADING.sub(lambda found: f"{found[1]}h{min(6, int(found[2]) + 2)}", raw)
+        levels = sorted({int(found[2]) for found in _HEADING.finditer(raw)})
+        raw = _HEADING.sub(lambda found: f"{found[1]}h{min(6, self.base.top + levels.index(int(found[2])))}", raw)
         return nh3.clean(
             _IMAGE.sub(self._raw_image, raw),
             tags=set(_TAGS.split()),
             attributes=_ATTRIBUTES,
             attribute_filter=self._attribute,
+            # What may scroll sideways can be reached by keyboard.
+            set_tag_attribute_values={"pre": {"tabindex": "0"}, "table": {"tabindex": "0"}},
             url_schemes={"http", "https", "mailto"},
             link_rel="nofollow noopener ugc",
         )

@@ -93,9 +93,8 @@ class _Helpers:
     links: Links
     language: str
 
-    def markdown_html(self, text: str, spot: Spot, path: str = "") -> Markup:
-        folder = path.rpartition("/")[0]
-        return render_markdown(text, Base(spot.key, spot.ref, folder), self.links, self.language)
+    def markdown_html(self, text: str, spot: Spot, top: int = 3) -> Markup:
+        return render_markdown(text, Base(spot.key, spot.ref, top=top), self.links, self.language)
 
     def prompt_html(self, block: Prompt) -> Markup:
         return inert.mark(block.text.replace("\r\n", "\n"))
