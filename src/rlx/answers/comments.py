@@ -4,8 +4,11 @@ import re
 
 from rlx.answers import keys
 
-_SAID = re.compile(r"([\w.-]+(?:[ _-][\w.-]+)?)[\"'`]?\s*(?:[:=]+|\b(?:is|are)\b)\s*(?=[^\s.,;:)])")
-_PLAIN = keys.names("expected wanted true private hidden correct reference target")
+_SAID = re.compile(
+    r"(?<![\w.])([\w.]{1,60}(?:[ -][\w.]{1,60})?)[\"'`]?[ \t]{0,8}"
+    r"(?:[:=]{1,3}(?!>)|\b(?:is|are)\b)[ \t]{0,8}(?=[^\s.,;:)])"
+)
+_PLAIN = keys.names("expected wanted true private hidden correct reference target flag secret want")
 """Ordinary words of prose; they tell an answer only with a colon or an equals sign."""
 
 

@@ -16,9 +16,11 @@ from rlx.answers.tomls import toml_text
 from rlx.answers.yamls import yaml_text
 from rlx.texts import say
 
-LIMIT: Final = 8 * 1024 * 1024
+LIMIT: Final = 4 * 1024 * 1024
 """Bytes of one file that are looked at; what follows is withheld."""
-_LINE: Final = 4 * 1024 * 1024
+ROWS: Final = 20_000
+"""Rows of one file that are looked at."""
+_LINE: Final = 2 * 1024 * 1024
 """Characters of one row that are looked at."""
 _HEAD: Final = 8000
 
@@ -104,6 +106,10 @@ def _lines(path: str, text: str) -> Masked:
     masked: list[int] = []
     withheld: dict[Withheld, None] = {}
     for number, line in enumerate(text.split("\n"), 1):
+        if number > ROWS:
+            withheld[Withheld(f"{path}: line {number} and after", say("answers.too_many", n=ROWS))] = None
+            out.append(MARK)
+            break
         shown, reasons = _row(path, number, line)
         out.append(shown)
         if reasons:
@@ -148,7 +154,10 @@ def _table(path: str, text: str, delimiter: str) -> Masked | Withheld:
     withheld: dict[Withheld, None] = {}
     masked: list[int] = []
     line = 1 + sum(cell.count("\n") for cell in rows[0])
-    for row in rows[1:]:
+    for number, row in enumerate(rows[1:], 1):
+        if number > ROWS:
+            withheld[Withheld(f"{path}: row {number} and after", say("answers.too_many", n=ROWS))] = None
+            break
         names = [header[at] if at < len(header) and header[at] else f"column {at + 1}" for at in range(len(row))]
         shown = record(dict(zip(names, row, strict=True)), at=path)
         value = shown.value.value

@@ -100,6 +100,7 @@ _STRICT = names(
 
 _CODE_TOO = names("secret flag wanted want sol secretvalue secretword secretanswer secretcode")
 """Variables that hold answers in graders, though as data keys they are ordinary words."""
+_LACKS = names("missing invalid incorrect wrong bad no has is")
 _CODE_NOT = names("target targets reference references canonical")
 """Variables that are as often the thing acted upon."""
 
@@ -112,6 +113,7 @@ def words(name: str) -> tuple[str, ...]:
     return tuple(word.lower() for word in _WORD.findall(name))
 
 
+@lru_cache(maxsize=8192)
 def flat(name: str) -> str:
     """The words run together, the form in which whole names are compared."""
     return "".join(words(name))
@@ -157,7 +159,9 @@ def is_answer_name(name: str) -> bool:
     """Whether a variable of this name in a program holds an answer. `output` and `response` are its own there."""
     parts = words(name)
     whole = "".join(parts)
-    if not parts or parts[-1] in _DESCRIBES or not _MEASURES.isdisjoint(parts) or whole in _CODE_NOT:
+    if not parts or parts[-1] in _DESCRIBES or parts[0] in _LACKS or not _MEASURES.isdisjoint(parts):
+        return False
+    if whole in _CODE_NOT or (parts[-1] in {"key", "keys"} and len(parts) == 2):
         return False
     return whole in _CODE_TOO or _names_an_answer(parts)
 

@@ -6,6 +6,7 @@ answer, what is echoed into a file so named, and what a matcher of a test librar
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from rlx.answers import keys
@@ -18,8 +19,12 @@ from rlx.texts import say
 LONGEST_LINE: Final = 20_000
 """Characters. What is minified or longer than that is masked when an answer's name stands in it."""
 
+_WORK: Final = 3_000_000
+"""Characters read for literals in one program; what comes after is masked."""
+_CALL: Final = 50
+
 _ENTRY = re.compile(
-    r"(?P<name>[A-Za-z_$][\w$-]{0,80})(?P<quote>[\"'`]?\]?)\s*"
+    r"(?<![\w$-])(?P<name>[A-Za-z_$][\w$-]{0,80})(?P<quote>[\"'`]?\]?)\s*"
     r"(?::\s*[A-Za-z_][\w<>\[\]., &'|?*]{0,60}?\s*(?=[:=]))?(?P<by>::?=|\+=|=(?![=>~])|:(?!:)|=>)[ \t]*"
 )
 _OPEN = {"[": "]", "{": "}", "(": ")"}
@@ -34,7 +39,9 @@ _MATCHERS = re.compile(
 )
 _HEREDOC = re.compile(r"<<-?[ \t]*\\?([\"']?)([A-Za-z_][\w.-]*)\1")
 _TARGET = re.compile(r"(?:>>?|\btee\s+(?:-a\s+)?)\s*[\"']?([^\s\"';|&<>]+)")
-_ECHO = re.compile(r"\b(?:echo|printf)\s+(?:-\w+\s+)*(?P<what>[^\n>|;]+?)\s*>>?\s*[\"']?(?P<file>[^\s\"';|&]+)")
+_ECHO = re.compile(
+    r"\b(?:echo|printf)\s+(?:-\w+[ \t]+){0,3}(?P<what>[^\n>|;]{1,600}?)[ \t]*>>?\s*[\"']?(?P<file>[^\s\"';|&]+)"
+)
 _TEST = re.compile(
     r"(?:\[\[?|test)\s+\"?\$\{?(?P<name>\w+)[^}\s\"]*\}?\"?\s+(?:==?|!=|-eq|=~)\s+(?P<what>\"[^\"\n]*\"|'[^'\n]*'|[^\s\];]+)"
 )
@@ -43,21 +50,35 @@ _SHELL_NAME = re.compile(
     r"(?P<name>[A-Za-z_]\w{0,80})(?:\+?=|(?<=ENV )\s+)",
     re.MULTILINE,
 )
+_CODES = keys.names("rc status code http exit")
 _SPOKEN = keys.names("answer output result actual content got out stdout response value reply")
 
 
 def mask_code(mask: Mask, start: int, end: int) -> None:
     """Mask by the letters of a C-like or scripting language."""
     text = mask.text
+    spent = 0
     for match in _ENTRY.finditer(text, start, end):
-        if keys.is_answer_name(match["name"]):
-            stretch = _literal(text, match.end(), end)
-            if stretch:
-                mask.add(*stretch, say("answers.literal"))
+        if not keys.is_answer_name(match["name"]):
+            continue
+        stop = _literal_end(text, match.end(), end)
+        if stop is not None:
+            spent += stop - match.end()
+            if _is_plain(text[match.end() : stop]):
+                mask.add(match.end(), stop, say("answers.literal"))
+        if spent > _WORK:
+            mask.add(match.start(), end, say("answers.too_deep"))
+            return
     for match in _MATCHERS.finditer(text, start, end):
-        for left, right in _arguments(text, match.end(), end):
+        few = 2 if "assert_" in match[0] else 9
+        for left, right in islice(_arguments(text, match.end(), end), few):
             if _is_plain(text[left:right]):
                 mask.add(left, right, say("answers.literal"))
+            spent += right - left
+        spent += _CALL
+        if spent > _WORK:
+            mask.add(match.start(), end, say("answers.too_deep"))
+            return
     _mask_comments(mask, start, end, ("//", "#", "--", "*"))
 
 
@@ -74,11 +95,15 @@ def mask_shell(mask: Mask, start: int, end: int) -> None:
 
 def _mask_commands(mask: Mask, start: int, end: int) -> None:
     text = mask.text
+    spent = 0
     for match in _SHELL_NAME.finditer(text, start, end):
-        if keys.is_answer_name(match["name"]):
-            stretch = _shell_word(text, match.end(), end)
-            if stretch:
-                mask.add(*stretch, say("answers.literal"))
+        stretch = _shell_word(text, match.end(), end) if keys.is_answer_name(match["name"]) else None
+        if stretch:
+            mask.add(*stretch, say("answers.literal"))
+            spent += stretch[1] - stretch[0]
+        if spent > _WORK:
+            mask.add(match.start(), end, say("answers.too_deep"))
+            return
     for match in _ECHO.finditer(text, start, end):
         if names_answer_file(match["file"]) and not re.fullmatch(r"[\"']?\$\S+", match["what"]):
             mask.add(*match.span("what"), say("answers.literal"))
@@ -86,7 +111,7 @@ def _mask_commands(mask: Mask, start: int, end: int) -> None:
         parts = keys.words(match["name"])
         word = match["what"].strip("\"'")
         plain = not word or "$" in word or word in _EMPTY_WORDS
-        plain = plain or (word.isdigit() and parts[-1] in {"rc", "status"})
+        plain = plain or (word.isdigit() and not _CODES.isdisjoint(parts))
         if not plain and (keys.is_answer_name(match["name"]) or not _SPOKEN.isdisjoint(parts)):
             mask.add(*match.span("what"), say("answers.literal"))
     _mask_comments(mask, start, end, ("#",))
@@ -169,14 +194,6 @@ def _shell_word(text: str, start: int, end: int) -> tuple[int, int] | None:
     return start, min(at, end)
 
 
-def _literal(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """The literal that begins at `start`; None where there is none or it tells nothing."""
-    stop = _literal_end(text, start, end)
-    if stop is None or not _is_plain(text[start:stop]):
-        return None
-    return start, stop
-
-
 def _literal_end(text: str, start: int, end: int) -> int | None:
     prefix = re.compile(r"(?:new\s+)?(?:[rbfuRBFU]{1,2}(?=[\"']))?(?:&|&mut\s|vec!)?").match(text, start, end)
     at = prefix.end() if prefix else start
@@ -193,6 +210,8 @@ def _is_plain(piece: str) -> bool:
     """Whether `piece` is a literal that tells something: a text, a number, a list or an object with content."""
     body = piece.strip()
     if not body or body in _EMPTY_WORDS or not body.strip("\"'`[]{}() \t\r\n"):
+        return False
+    if body[0] == "(" and ("=>" in body[:200] or "function" in body[:200]):
         return False
     if body[0] in "([{":
         return re.search(r"[\"'`]|\d", body) is not None
@@ -235,9 +254,9 @@ def _bracket_end(text: str, start: int, end: int) -> int:
 
 def _arguments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The arguments of the call whose opening bracket ends at `start`, without the blanks around them."""
-    stop = _bracket_end(text, start - 1, end) - 1
+    stop = _bracket_end(text, start - 1, min(end, start + 4 * LONGEST_LINE)) - 1
     left, at = start, start
-    while at <= stop and at - start < 4 * LONGEST_LINE:
+    while at <= stop:
         if at == stop or text[at] == ",":
             piece = text[left:at]
             inner = left + len(piece) - len(piece.lstrip())

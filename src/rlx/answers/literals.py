@@ -48,10 +48,10 @@ def is_harmless(node: ast.expr) -> bool:
     if isinstance(node, ast.UnaryOp):
         return is_harmless(node.operand) or (isinstance(node.operand, ast.Constant) and node.operand.value == 1)
     if isinstance(node, ast.Dict):
-        return all(map(is_harmless, node.values)) and len(node.values) == 0
-    if isinstance(node, ast.List | ast.Tuple | ast.Set):
-        return not node.elts
-    return False
+        return not node.keys
+    if isinstance(node, ast.Tuple):
+        return all(map(is_harmless, node.elts))
+    return isinstance(node, ast.List | ast.Set) and not node.elts
 
 
 def _is_blank(value: object) -> bool:

@@ -33,6 +33,8 @@ from rlx.texts import say
 LIMIT = 512 * 1024
 """Characters of source that are parsed."""
 
+_ORDINARY = re.compile(r"[\w.+-]+@[\w.-]+|(?:[A-Za-z][\w-]*\.)+[A-Za-z]{1,6}|[\d./: -]+")
+"""Addresses, file names, dates: too common to be masked wherever they stand."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_]*")
 _TRANSPARENT = keys.names(
     "str int float bytes sorted set frozenset list tuple dict array approx parse version Decimal Fraction Counter "
@@ -46,13 +48,21 @@ _STRUCTURAL = keys.names(
 """What is compared with a plain figure that is no answer: lengths, statuses, kinds."""
 _SPOKEN = keys.names(
     "answer output stdout stderr result results response actual content contents got text prediction predicted guess "
-    "submission submitted final reply report body written produced reported value val agent"
+    "submission submitted final reply report body written produced"
 )
 """Names of what a solver wrote: a literal it is compared with is the answer."""
 _ASSERTIONS = re.compile(
     r"(?i)assert_?\w*(?:equal|almost|close|in|regex|count|dict|list|is|true)\w*|isclose|allclose|array_equal|approx"
 )
-_SEARCHES = keys.names("startswith endswith match search fullmatch findall")
+_ENDS = keys.names("startswith endswith")
+_SEARCHES = keys.names("match search fullmatch findall")
+_DEEDS = keys.names("test run check validate verify score compare grade evaluate parse extract collect install")
+"""Functions that deal with answers and give back something else."""
+_COMPUTES = keys.names(
+    "findall search match fullmatch finditer sub split replace compile join strip get open Path execute run "
+    "check_output strftime strptime glob read_text read_csv read_json"
+)
+"""Calls whose arguments say how an expected value is computed, not what it is."""
 _REFERENCE_CODE = re.compile(
     r"(?:reference|golden?|oracle|canonical|correct|expected)_?(?:solution|solve|impl|implementation|answer|algorithm)"
     r"|(?:my_?)?solution|solve_reference"
@@ -73,7 +83,7 @@ def mask_python(mask: Mask, start: int, end: int) -> bool:
         finder.visit(tree)
     except RecursionError:
         return False
-    finder.spread(tree)
+    finder.spread()
     _mask_comments(mask, source, start)
     return True
 
@@ -236,7 +246,7 @@ class _Finder(ast.NodeVisitor):
             first, last = node.body[0], node.body[-1]
             self.mask.add(self.span(first)[0], self.span(last)[1], say("answers.reference_code"))
             return
-        if keys.is_answer_name(node.name) and not node.name.startswith("test"):
+        if keys.is_answer_name(node.name) and keys.words(node.name)[0] not in _DEEDS:
             for inner in ast.walk(node):
                 if isinstance(inner, ast.Return | ast.Yield) and inner.value is not None:
                     self.literals(inner.value)
@@ -307,6 +317,8 @@ class _Finder(ast.NodeVisitor):
     def equal(self, literal: ast.expr, other: ast.expr, *, asserted: bool) -> None:
         if mentions(other, _STRUCTURAL) and not is_answer(other):
             return
+        if isinstance(literal, ast.Call) and called(literal) not in _TRANSPARENT and not _on_literal(literal):
+            return
         compares = mentions(other, _SPOKEN) or is_answer(other)
         if asserted or (compares and not is_word_of_state(literal)):
             self.literals(literal)
@@ -330,10 +342,12 @@ class _Finder(ast.NodeVisitor):
                 self.literals(difference.right)
 
     def search(self, node: ast.Call) -> None:
-        if called(node) in _SEARCHES and node.args and isinstance(node.args[0], ast.Constant):
-            text = node.args[0].value
-            if isinstance(text, str) and not re.fullmatch(r"\.?\w{0,5}|#!.*", text):
-                self.hide(node.args[0])
+        """`text.startswith("..")` and `re.search("..", text)` tell what is looked for."""
+        by_pattern = isinstance(node.func, ast.Attribute) and mentions(node.func.value, keys.names("re regex"))
+        sought = node.args[0] if node.args and called(node) in (_SEARCHES if by_pattern else _ENDS) else None
+        text = sought.value if isinstance(sought, ast.Constant) else None
+        if sought is not None and isinstance(text, str) and not re.fullmatch(r"\.?\w{0,5}|#!.*", text):
+            self.hide(sought)
 
     # Literals
 
@@ -372,8 +386,12 @@ class _Finder(ast.NodeVisitor):
         name = called(node)
         if isinstance(node.func, ast.Attribute):
             self.literals(node.func.value, bare=True)
+        if name in _COMPUTES:
+            return
         through = name in _TRANSPARENT
-        for argument in node.args:
+        for at, argument in enumerate(node.args):
+            if at and name in {"round", "int"}:
+                break
             if through or isinstance(argument, ast.List | ast.Tuple | ast.Set | ast.Dict):
                 self.literals(argument, bare=bare)
             elif isinstance(argument, ast.Constant) and isinstance(argument.value, int) and abs(argument.value) < 100:
@@ -386,15 +404,23 @@ class _Finder(ast.NodeVisitor):
 
     # Where else
 
-    def spread(self, tree: ast.Module) -> None:
+    def spread(self) -> None:
         """Mask long answers wherever else they stand: in messages, comments and docstrings."""
-        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-        used |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
         end = self.start + len(self.source)
         for text in sorted(self.values)[:400]:
-            if len(text) >= 8 and text not in used and not PATH.fullmatch(text):
+            if (
+                len(text) >= 8
+                and not text.isidentifier()
+                and not PATH.fullmatch(text)
+                and not _ORDINARY.fullmatch(text)
+            ):
                 for at in _occurrences(self.mask.text, text, self.start, end):
                     self.mask.add(at, at + len(text), say("answers.literal"))
+
+
+def _on_literal(node: ast.Call) -> bool:
+    """Whether a method of a literal is called: `"a b".split()`."""
+    return isinstance(node.func, ast.Attribute) and is_literal(node.func.value)
 
 
 def _occurrences(text: str, piece: str, start: int, end: int) -> Iterator[int]:

@@ -126,6 +126,8 @@ class _Walk:
     def mapping(self, value: Mapping[object, object], path: str, zone: _Zone) -> Json:
         names = frozenset(keys.flat(str(key)) for key in list(value)[:2000])
         chat = zone.chat or _is_message(value)
+        here = zone if chat == zone.chat else zone._replace(chat=chat)
+        schema = zone.schema or _is_schema(value)
         shown: dict[str, Json] = {}
         for key, inner in value.items():
             if self.nodes < 0:
@@ -138,14 +140,14 @@ class _Walk:
             if plain in self.policy.allow:
                 shown[label] = self.plain(inner)
                 continue
-            reason = self._reason(label, place, plain, inner, names, zone._replace(chat=chat))
+            reason = self._reason(label, place, plain, inner, names, here)
             if reason is not None:
                 shown[label] = self.withhold(place, reason)
                 continue
             below = _Zone(
                 strict=zone.strict or whole in keys.STRICT_CONTAINERS,
                 chat=chat,
-                schema=zone.schema or whole in _SCHEMA_PLACES or _is_schema(value),
+                schema=schema or whole in _SCHEMA_PLACES,
                 words=zone.words or whole in keys.INPUTS or whole == "description",
             )
             shown[label] = self.value(inner, place, below)
