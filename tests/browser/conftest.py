@@ -1,0 +1,152 @@
+"""A real Chromium over a real server: `site` serves the fixture hub, `demo` the demo hub, `visit` opens pages."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+from urllib.request import urlopen
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, sync_playwright
+
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+type Theme = Literal["light", "dark"]
+
+
+# Without slots: Playwright hangs its wrappers on the owner of a bound handler.
+@dataclass
+class Visitor:
+    """Opens pages of one server and remembers what went wrong on them."""
+
+    browser: Browser
+    url: str
+    problems: list[str] = field(default_factory=list)
+    """Console errors and warnings, uncaught exceptions, requests elsewhere. A test that expects some empties it."""
+    pages: list[Page] = field(default_factory=list)
+
+    def __call__(
+        self,
+        path: str = "/",
+        *,
+        width: int = 1080,
+        height: int = 900,
+        theme: Theme = "light",
+        scripts: bool = True,
+        locale: str = "en",
+    ) -> Page:
+        """A page in a browser context of its own, loaded."""
+        context = self.browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme=theme,
+            java_script_enabled=scripts,
+            locale=locale,
+            base_url=self.url,
+        )
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        self.pages.append(page)
+        page.on("console", lambda said: self._note(page, said.type, said.text))
+        page.on("pageerror", lambda error: self.problems.append(f"{page.url}: {error}"))
+        page.on("request", self._check)
+        page.goto(path)
+        return page
+
+    def _note(self, page: Page, kind: str, text: str) -> None:
+        if kind in {"error", "warning"}:
+            self.problems.append(f"{page.url}: {text}")
+
+    def _check(self, request: Request) -> None:
+        if not request.url.startswith((self.url, "data:", "blob:", "about:")):
+            self.problems.append(f"{request.frame.url} asked for {request.url}")
+
+    def close(self) -> None:
+        for page in self.pages:
+            page.context.close()
+
+
+@contextmanager
+def served(*arguments: str, store: Path) -> Iterator[str]:
+    """The address of `rlx serve ARGUMENTS` in a process of its own."""
+    env = {"PATH": "", "HOME": str(store), "RLX_CACHE_DIR": str(store / "cache"), "RLX_STORE": str(store / "store")}
+    command = [sys.executable, "-m", "rlx", "serve", *arguments, "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=env)
+    try:
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        address = re.search(r"http://127\.0\.0\.1:\d+", said)
+        assert address, said
+        yield address[0]
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def read(url: str, *paths: str) -> None:
+    """Ask for pages until they are there. The server itself holds a request for an environment that is being read."""
+    for path in paths:
+        for _ in range(60):
+            with urlopen(url + path, timeout=60) as answer:  # noqa: S310 - loopback
+                if answer.status == 200:
+                    break
+        else:
+            pytest.fail(f"{path} was never read")
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory, fixture_hub: Path) -> Iterator[str]:
+    """The address of a server over the fixture hub."""
+    with served("--hub", str(fixture_hub), store=tmp_path_factory.mktemp("site")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server over the demo hub, its environments read."""
+    with served("--demo", store=tmp_path_factory.mktemp("demo")) as url:
+        read(url, *(f"/{kind}/rl-explorer/{name}" for kind, name in DEMO))
+        yield url
+
+
+DEMO = (("d", "first-steps"), ("d", "word-puzzles"), ("s", "echo-env"))
+
+
+# One module at a time: while Playwright's loop is open, no other test of the process may run a loop of its own.
+@pytest.fixture(scope="module")
+def browser(require_tool: Callable[[str], str]) -> Iterator[Browser]:
+    chromium = require_tool("chromium")
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=chromium, args=list(ARGUMENTS))
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def visit(browser: Browser, demo: str) -> Iterator[Visitor]:
+    """Opens pages of the demo; fails the test when a page's console tells of a problem."""
+    yield from _visitor(browser, demo)
+
+
+@pytest.fixture
+def visit_site(browser: Browser, site: str) -> Iterator[Visitor]:
+    """The same over the fixture hub."""
+    yield from _visitor(browser, site)
+
+
+def _visitor(browser: Browser, url: str) -> Iterator[Visitor]:
+    visitor = Visitor(browser, url)
+    yield visitor
+    visitor.close()
+    assert visitor.problems == []
