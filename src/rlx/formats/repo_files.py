@@ -41,7 +41,8 @@ class RepoFiles:
     def _entry(self, path: str, tree: Mapping[str, TreeEntry]) -> FileEntry:
         entry = tree.get(path)
         if entry is None:
-            return FileEntry(path, 0, is_dir=True, withheld=self._reason(f"{path}/x"))
+            # A task's own folder is no file of its root, whose strays are withheld.
+            return FileEntry(path, 0, is_dir=True, withheld=None if path in self._roots else self._reason(f"{path}/x"))
         return FileEntry(path, entry.size, withheld=self._reason(path))
 
     def _reason(self, path: str) -> Say | None:
