@@ -64,9 +64,9 @@ async def verdicts(questions: Sequence[Question]) -> Mapping[str, Verdict]:
         return {}
     found: dict[str, Verdict] = {}
     command = [sys.executable, "-m", "rlx.formats.harbor.verdict_worker"]
-    async with await anyio.open_process(
-        command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=_environment()
-    ) as process:
+    with anyio.CancelScope(shield=True):  # cancelled half-way, asyncio would leave the pipes open
+        started = await anyio.open_process(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=_environment())
+    async with started as process:
         stdin, stdout = process.stdin, process.stdout
         if stdin is None or stdout is None:
             raise RuntimeError("The process was opened without its pipes.")
