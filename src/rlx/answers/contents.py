@@ -1,15 +1,13 @@
 """The contents of a file as a reader may see them: the one function behind viewer, raw, diffs, exports and MCP."""
 
-import csv
-import io
 import json
 import re
 from typing import Final
 
-from rlx.answers import keys
 from rlx.answers.files import CODE, CONFIGURATION, Place, file_verdict, is_log, place
 from rlx.answers.logs import verifier_log
 from rlx.answers.records import Policy, parse_json, record
+from rlx.answers.rows import json_lines, table
 from rlx.answers.scripts import script
 from rlx.answers.shown import MARK, Masked, Withheld, show
 from rlx.answers.tomls import toml_text
@@ -18,10 +16,6 @@ from rlx.texts import say
 
 LIMIT: Final = 4 * 1024 * 1024
 """Bytes of one file that are looked at; what follows is withheld."""
-ROWS: Final = 20_000
-"""Rows of one file that are looked at."""
-_LINE: Final = 2 * 1024 * 1024
-"""Characters of one row that are looked at."""
 _HEAD: Final = 8000
 
 _OPEN_IN_TOOLS = Policy("tools", allow=frozenset({"scripts", "compilerOptions"}))
@@ -61,9 +55,9 @@ def _look(path: str, text: str, where: Place) -> Masked | Withheld:
     if suffix in {"json", "traj", "ipynb", "jsonc", "geojson"}:
         return _notebook(path, text) if suffix == "ipynb" else _json(path, text, where)
     if suffix in {"jsonl", "ndjson"}:
-        return _lines(path, text)
+        return json_lines(text, path=path)
     if suffix in {"csv", "tsv"}:
-        return _table(path, text, "\t" if suffix == "tsv" else ",")
+        return table(text, path=path)
     if suffix in {"yaml", "yml"}:
         return yaml_text(text, path=path, tool=where.file in CONFIGURATION)
     if suffix in CODE or where.file.startswith(("dockerfile", "makefile", "containerfile")) or text.startswith("#!"):
@@ -75,11 +69,11 @@ def _prose(path: str, text: str) -> Masked:
     """Text of no known make; where it is JSON under another name it is looked into as such."""
     if re.match(r"[\s\ufeff]*[{\[]", text[:200]):
         try:
-            parse_json(text[:_LINE])
+            parse_json(text[:LIMIT])
         except (ValueError, RecursionError):
             first = text.lstrip()[:2]
             if first[:1] == "{" and '"' in text[:200]:
-                return _lines(path, text)
+                return json_lines(text, path=path)
             return Masked(show(text))
         return _json(path, text, Place("repository", (), path))
     return Masked(show(text))
@@ -91,86 +85,12 @@ def _json(path: str, text: str, where: Place) -> Masked:
     except RecursionError:
         return _all(path, text, "answers.too_deep")
     except ValueError:
-        return _lines(path, text)
+        return json_lines(text, path=path)
     shown = record(value, policy=_OPEN_IN_TOOLS if where.file in CONFIGURATION else Policy("file"), at=path)
     if not shown.withheld and not repeats:
         return Masked(show(text))
     written = json.dumps(shown.value.value, ensure_ascii=False, indent=2) + "\n"
     return Masked(show(written), _marked(written), shown.withheld)
-
-
-def _lines(path: str, text: str) -> Masked:
-    """JSON Lines, each row masked by itself and kept on its line; rows that cannot be read are withheld if they might
-    hold an answer."""
-    out: list[str] = []
-    masked: list[int] = []
-    withheld: dict[Withheld, None] = {}
-    for number, line in enumerate(text.split("\n"), 1):
-        if number > ROWS:
-            withheld[Withheld(f"{path}: line {number} and after", say("answers.too_many", n=ROWS))] = None
-            out.append(MARK)
-            break
-        shown, reasons = _row(path, number, line)
-        out.append(shown)
-        if reasons:
-            masked.append(number)
-            withheld.update(dict.fromkeys(reasons))
-    return Masked(show("\n".join(out)), tuple(masked), tuple(list(withheld)[:200]))
-
-
-def _row(path: str, number: int, line: str) -> tuple[str, tuple[Withheld, ...]]:
-    if not line.strip():
-        return line, ()
-    if len(line) > _LINE:
-        return MARK, (Withheld(f"{path}: line {number}", say("answers.too_deep")),)
-    try:
-        value, repeats = parse_json(line)
-    except RecursionError:
-        return MARK, (Withheld(f"{path}: line {number}", say("answers.too_deep")),)
-    except ValueError:
-        if any(keys.is_answer_key(name) for name in re.findall(r"[\"'](\w[\w .-]{0,60})\\*[\"']\s*:", line)):
-            return MARK, (Withheld(f"{path}: line {number}", say("answers.unparsed")),)
-        return line, ()
-    shown = record(value, at=path)
-    if not shown.withheld and not repeats:
-        return line, ()
-    end = "\r" if line.endswith("\r") else ""
-    return json.dumps(shown.value.value, ensure_ascii=False) + end, shown.withheld
-
-
-def _table(path: str, text: str, delimiter: str) -> Masked | Withheld:
-    """A table by its header; columns that hold answers are masked, cell by cell."""
-    rows: list[list[str]] = []
-    try:
-        rows = list(csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""), delimiter=delimiter, strict=False))
-    except csv.Error:
-        return Withheld(path, say("answers.unparsed"))
-    if not rows:
-        return Masked(show(text))
-    header = [cell.strip() for cell in rows[0]]
-    out = io.StringIO()
-    write = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-    write.writerow(rows[0])
-    withheld: dict[Withheld, None] = {}
-    masked: list[int] = []
-    line = 1 + sum(cell.count("\n") for cell in rows[0])
-    for number, row in enumerate(rows[1:], 1):
-        if number > ROWS:
-            withheld[Withheld(f"{path}: row {number} and after", say("answers.too_many", n=ROWS))] = None
-            break
-        names = [header[at] if at < len(header) and header[at] else f"column {at + 1}" for at in range(len(row))]
-        shown = record(dict(zip(names, row, strict=True)), at=path)
-        value = shown.value.value
-        cells = [str(value.get(name, MARK)) for name in names] if isinstance(value, dict) else row
-        write.writerow(cells)
-        height = 1 + sum(cell.count("\n") for cell in cells)
-        if shown.withheld:
-            withheld.update(dict.fromkeys(shown.withheld))
-            masked.extend(range(line + 1, line + 1 + height))
-        line += height
-    if not withheld:
-        return Masked(show(text))
-    return Masked(show(out.getvalue()), tuple(masked), tuple(list(withheld)[:200]))
 
 
 def _notebook(path: str, text: str) -> Masked:

@@ -1,0 +1,1 @@
+"""Whether an environment, and this product, keep their promises."""
