@@ -67,6 +67,11 @@ def test_an_id_is_printed_whole_on_a_narrow_terminal(
     assert "".join(line[:24].strip() for line in lines) == key
 
 
+def test_people_get_a_screenful_and_programs_everything() -> None:
+    assert (Output("human").most(None), Output("json").most(None)) == (50, None)
+    assert (Output("human").most(0), Output("json").most(7)) == (None, 7)
+
+
 def test_markup_of_the_terminal_library_is_only_text(capsys: pytest.CaptureFixture[str]) -> None:
     Output("human").table([{"id": "[bold red]x[/]"}], ("id",), id_columns=("id",))
     assert "[bold red]x[/]" in capsys.readouterr().out

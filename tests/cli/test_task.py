@@ -40,6 +40,14 @@ def test_filters_search_and_columns_narrow_the_list(rlx: Rlx, hub: tuple[str, st
     assert rlx("task", "ls", ENV, *hub, "--search", "parser", "--format", "quiet").out == "tasks/fix-parser\n"
 
 
+def test_a_limit_says_how_many_there_are(rlx: Rlx, hub: tuple[str, str]) -> None:
+    limited = rlx("task", "ls", "acme/settings", *hub, "--limit", "3", "--format", "quiet")
+    everything = rlx("task", "ls", "acme/settings", *hub, "--limit", "0", "--format", "quiet")
+    assert limited.out.splitlines() == everything.out.splitlines()[:3]
+    assert f"3 of {len(everything.out.splitlines())} shown" in limited.err
+    assert everything.err == ""
+
+
 def test_refs_go_back_into_the_next_command_whatever_they_hold(rlx: Rlx, hub: tuple[str, str]) -> None:
     refs = rlx("task", "ls", "acme/odd-names", *hub, "--format", "quiet").out.splitlines()
     assert len(refs) == 13

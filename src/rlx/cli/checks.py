@@ -33,7 +33,7 @@ class Check:
 
 def machine_checks(settings: Settings) -> Iterator[Check]:
     """What needs no network."""
-    python = "ok" if sys.version_info >= MINIMUM_PYTHON else "bad"
+    python: State = "ok" if sys.version_info >= MINIMUM_PYTHON else "bad"
     yield Check("python", python, f"{platform.python_version()} at {sys.executable}")
     yield Check("rlx", "ok", __version__)
     for name in ("huggingface_hub", "fastapi", "pyarrow"):

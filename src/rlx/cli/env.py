@@ -1,12 +1,11 @@
 """`rlx env`: find and read environments."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from rlx.cli.options import (
-    TERMINAL_LIMIT,
     ColumnsOption,
     DemoOption,
     FilterOption,
@@ -19,7 +18,7 @@ from rlx.cli.options import (
     new_app,
     read_filters,
 )
-from rlx.cli.output import Output, Record, choose_columns, note, progress
+from rlx.cli.output import Output, Record, choose_columns, note, progress, tell_rest
 from rlx.errors import BadInput
 
 if TYPE_CHECKING:
@@ -92,7 +91,9 @@ def ls(
                 return found
 
     cards = [record for card in with_services(settings, work) if _matches(record := card_record(card), fields)]
-    print_limited(output, cards, shown, limit=limit, id_columns=("id",))
+    most = output.most(limit)
+    output.table(cards[:most], shown, id_columns=("id",))
+    tell_rest(len(cards[:most]), len(cards))
 
 
 @app.command("show")
@@ -168,17 +169,6 @@ def summary_record(summary: "Summary") -> Record:
         raise TypeError("A summary's JSON twin is an object.")
     head = {"id": json.pop("key"), "kind": summary.key.kind, "format": json.pop("format")}
     return {**head, "framework": summary.support.framework, **json}
-
-
-def print_limited(
-    output: Output, records: Sequence[Record], columns: Sequence[str], *, limit: int | None, id_columns: Sequence[str]
-) -> None:
-    """Print at most `limit` records (None: a screenful for people, all for programs) and say how many were left off."""
-    most = limit if limit is not None else TERMINAL_LIMIT if output.human else 0
-    shown = records[:most] if most else records
-    output.table(shown, columns, id_columns=id_columns)
-    if len(shown) < len(records):
-        note(f"{len(shown):,} of {len(records):,} shown. --limit 0 shows all.")
 
 
 def _split_filters(filters: Filters) -> tuple[Filters, Filters]:

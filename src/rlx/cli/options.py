@@ -31,8 +31,6 @@ FilterOption = Annotated[
 ]
 RevealOption = Annotated[bool, typer.Option("--reveal", help="Show withheld files too. Only for a folder of your own.")]
 
-TERMINAL_LIMIT = 50
-
 
 def new_app(help: str) -> typer.Typer:
     """An empty branch of the command tree."""

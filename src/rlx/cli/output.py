@@ -21,6 +21,9 @@ WORD = 24
 """Columns of a terminal that any other value keeps."""
 GAP = 2
 
+SCREENFUL = 50
+"""Items of a list that a person is shown unless they ask for more."""
+
 type Tell = Callable[[int, int | None], None]
 """Told how much is done, of how much when that is known."""
 
@@ -34,6 +37,12 @@ class Output:
     @property
     def human(self) -> bool:
         return self.format == "human" or (self.format == "auto" and sys.stdout.isatty())
+
+    def most(self, limit: int | None) -> int | None:
+        """How many items a list prints: what was asked for (0 for all), else a screenful for people and all for programs."""
+        if limit is None:
+            return SCREENFUL if self.human else None
+        return limit or None
 
     def table(self, records: Sequence[Record], columns: Sequence[str], *, id_columns: Sequence[str]) -> None:
         """Records as rows. JSON prints them whole, whatever the columns; quiet prints the id columns alone."""
@@ -85,6 +94,12 @@ class Output:
 def note(text: str) -> None:
     """Something beside the data, for whoever watches."""
     sys.stderr.write(inert(text) + "\n")
+
+
+def tell_rest(shown: int, total: int) -> None:
+    """Say how many items were left off, when any were."""
+    if shown < total:
+        note(f"{shown:,} of {total:,} shown. --limit 0 shows all.")
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from rlx.cli.env import KeyArgument, print_limited
+from rlx.cli.env import KeyArgument
 from rlx.cli.options import (
     ColumnsOption,
     DemoOption,
@@ -19,7 +19,7 @@ from rlx.cli.options import (
     new_app,
     read_filters,
 )
-from rlx.cli.output import Output, Record, choose_columns, note
+from rlx.cli.output import Output, Record, choose_columns, note, tell_rest
 from rlx.errors import NotFound
 
 if TYPE_CHECKING:
@@ -69,26 +69,28 @@ def ls(
     from rlx.texts import words
 
     output = Output(format)
-    env, filters = parse_key(key), read_filters(filter)
+    env, filters, most = parse_key(key), read_filters(filter), output.most(limit)
 
-    async def work(services: "Services", viewer: "Viewer") -> "list[TaskCard]":
+    async def work(services: "Services", viewer: "Viewer") -> "tuple[list[TaskCard], int]":
         environment = await open_environment(services, env, viewer)
         found: list[TaskCard] = []
         while True:
-            query = TaskQuery(search, filters, subset, sort, offset=len(found), limit=PAGE)
+            size = PAGE if most is None else min(PAGE, most - len(found))
+            query = TaskQuery(search, filters, subset, sort, offset=len(found), limit=size)
             page = await environment.tasks(query)
             found += page.items
-            if not page.items or len(found) >= page.total or (limit and len(found) >= limit):
+            if not page.items or len(found) in (page.total, most):
                 if page.note is not None:
                     note(words(page.note))
-                return found
+                return found, page.total
 
-    cards = with_services(make_settings(hub, demo, store), work)
+    cards, total = with_services(make_settings(hub, demo, store), work)
     records = [card_record(card) for card in cards]
     facets = sorted({name for card in cards for name in card.facets})
     shown = choose_columns(columns, (*USUAL, *facets), USUAL if any(card.problem for card in cards) else USUAL[:3])
     rows: list[Record] = records if output.format == "json" else [{**_facets(record), **record} for record in records]
-    print_limited(output, rows, shown, limit=limit, id_columns=("ref",))
+    output.table(rows, shown, id_columns=("ref",))
+    tell_rest(len(rows), total)
 
 
 @app.command("show")
