@@ -1,0 +1,214 @@
+"""Sections and blocks: what pages, twins, MCP and the command line are made of.
+
+Repository content is typed `Shown` (it passed `rlx.answers`); words of ours are `Say` (named, said at the edge).
+"""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from rlx.answers import Shown, ShownJson
+from rlx.model.files import FileEntry
+from rlx.texts import Say
+
+type Text = Say | Shown
+
+
+type Tone = Literal["info", "ok", "warn", "bad"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    label: Text
+    value: Text | tuple[Text, ...]
+    """Several values are a list."""
+    note: Text | None = None
+    code: bool = False
+    """The value is something a machine reads: a path, an id, a command."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyValues:
+    rows: tuple[Row, ...]
+    type: Literal["kv"] = "kv"
+
+
+class Count(NamedTuple):
+    label: Text
+    n: int
+    filter: tuple[str, str] | None = None
+    """The facet key and value that select these, when there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Parts of a whole, drawn as bars with a table twin."""
+
+    title: Text
+    parts: tuple[Count, ...]
+    of: int
+    note: Text | None = None
+    ordered: bool = False
+    """The parts have a natural order (easy to hard, short to long)."""
+    type: Literal["shares"] = "shares"
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    rows: tuple[Row, ...]
+    type: Literal["stats"] = "stats"
+
+
+@dataclass(frozen=True, slots=True)
+class Markdown:
+    text: Shown
+    type: Literal["markdown"] = "markdown"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt exactly as the agent gets it: shown verbatim, with a rendered view beside it."""
+
+    text: Shown
+    note: Text | None = None
+    type: Literal["prompt"] = "prompt"
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    text: Shown
+    path: Shown | None = None
+    """Path in the task, for the caption, the link to the file viewer and the lexer."""
+    language: str | None = None
+    masked: tuple[int, ...] = ()
+    """1-based numbers of the lines on which something was withheld."""
+    first_line: int = 1
+    type: Literal["code"] = "code"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    text: Text
+    tone: Tone = "info"
+    detail: Shown | None = None
+    """Evidence in the repository's or a tool's words: a parser's message, a line of a file."""
+    type: Literal["note"] = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    value: ShownJson
+    label: Text | None = None
+    type: Literal["value"] = "value"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Shown
+    text: Shown
+    kind: Literal["message", "reasoning", "call", "output", "other"] = "message"
+    name: Shown | None = None
+    call_id: Shown | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    items: tuple[Message, ...]
+    type: Literal["messages"] = "messages"
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    items: tuple[Message, ...]
+    note: Text | None = None
+    type: Literal["transcript"] = "transcript"
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    name: Shown
+    description: Shown | None = None
+    parameters: ShownJson | None = None
+    """A JSON Schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    items: tuple[Tool, ...]
+    type: Literal["tools"] = "tools"
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """An ordered account, one sentence an item."""
+
+    items: tuple[Text, ...]
+    type: Literal["steps"] = "steps"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    label: Text
+    url: str
+    """A path of this site, or https."""
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    items: tuple[Link, ...]
+    type: Literal["links"] = "links"
+
+
+@dataclass(frozen=True, slots=True)
+class Disclose:
+    label: Text
+    blocks: "tuple[Block, ...]"
+    type: Literal["disclose"] = "disclose"
+
+
+@dataclass(frozen=True, slots=True)
+class FilesBlock:
+    """A place for the file tree of the task; the entries are listed by `Environment.files`."""
+
+    entries: "tuple[FileEntry, ...]"
+    truncated: bool = False
+    type: Literal["files"] = "files"
+
+
+@dataclass(frozen=True, slots=True)
+class Custom:
+    """A block drawn by a named renderer, with the text twin that every other reader gets."""
+
+    renderer: str
+    data: ShownJson
+    text: Shown
+    type: Literal["custom"] = "custom"
+
+
+type Block = (
+    KeyValues
+    | Shares
+    | Stats
+    | Markdown
+    | Prompt
+    | Code
+    | Note
+    | Value
+    | Messages
+    | Transcript
+    | Tools
+    | Steps
+    | Links
+    | Disclose
+    | FilesBlock
+    | Custom
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    id: str
+    """Anchor: lower-case words and dashes."""
+    title: Text
+    blocks: tuple[Block, ...]
+    note: Text | None = None
+    collapsed: bool = False

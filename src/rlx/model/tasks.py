@@ -1,0 +1,178 @@
+"""A task, the ways to run it, and lists of tasks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from rlx.answers import Shown, Withheld
+from rlx.ids import EnvKey
+from rlx.model.blocks import Row, Section, Text
+
+type Facets = Mapping[str, tuple[Shown, ...]]
+"""Facet key to the values one task has. Keys are lower-case words; `meta:<key>` for metadata of the task's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCard:
+    """A task in a list."""
+
+    ref: str
+    title: Shown
+    brief: Shown
+    facets: Facets
+    problem: Text | None = None
+    """Why it is not an ordinary task, when it is not: cannot be parsed, has no grader."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """An input of a run option. The server checks it against the option picked."""
+
+    key: str
+    label: Text
+    type: Literal["text", "number", "bool", "select", "model"] = "text"
+    default: str | int | float | bool | None = None
+    help: Text | None = None
+    options: tuple[str, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    step: float | None = None
+    pool: str | None = None
+    """For `model`: the pool it must come from."""
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a run is expected to take. Unknown is None, never 0."""
+
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    minutes: float | None = None
+    dollars: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunOption:
+    """One way to run a task: a runner with a sandbox, and whether it can."""
+
+    runner: str
+    sandbox: str | None
+    label: Text
+    ok: bool
+    reason: Text | None = None
+    """Why not, or the ground on which it can."""
+    source: str | None = None
+    """Where the task says so: `environment/Dockerfile`, `task.toml`."""
+    notes: tuple[Text, ...] = ()
+    warnings: tuple[Text, ...] = ()
+    fields: tuple[Field, ...] = ()
+    agents: tuple[str, ...] = ()
+    """Empty: any."""
+    needs_endpoint: bool = False
+    needs_sandbox: bool = True
+    estimate: Estimate | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """The same task elsewhere; rollouts are shared."""
+
+    key: EnvKey
+    ref: str
+    reason: Text
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A task as a reader gets it."""
+
+    ref: str
+    title: Shown
+    brief: Shown
+    sections: tuple[Section, ...]
+    glance: tuple[Row, ...]
+    """The facts one looks for first."""
+    withheld: tuple[Withheld, ...]
+    run_options: tuple[RunOption, ...]
+    support: "Support"
+    facets: Facets
+    problem: Text | None = None
+    previous: str | None = None
+    """Refs of the neighbours in listing order."""
+    next: str | None = None
+    position: int = 0
+    """0-based place among `total`."""
+    total: int = 1
+
+
+type Availability = Literal["available", "external", "unavailable", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    id: Literal["browse", "run", "play", "mcp"]
+    state: Availability
+    evidence: Text
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """What can be done with it here, and on what evidence."""
+
+    framework: str
+    """Machine word: harbor, openenv, verifiers, nemo-gym, verl, skyrl, mimo, ors, rows, files."""
+    label: str
+    lifecycle: Text
+    reward: Text
+    transport: str | None
+    evidence: Text
+    capabilities: tuple[Capability, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FacetValue:
+    value: Shown
+    n: int
+    selected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """Counts of one facet's values over what the other filters leave."""
+
+    key: str
+    label: Text
+    values: tuple[FacetValue, ...]
+    ordered: bool = False
+    more: int = 0
+    """Values that were left off."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskHit:
+    """A task found across environments."""
+
+    key: EnvKey
+    card: TaskCard
+
+
+@dataclass(frozen=True, slots=True)
+class TaskQuery:
+    text: str = ""
+    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """OR within a facet, AND across facets."""
+    subset: str | None = None
+    sort: Literal["order", "title"] = "order"
+    offset: int = 0
+    limit: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Page[T]:
+    items: tuple[T, ...]
+    total: int
+    offset: int
+    limit: int
+    facets: tuple[Facet, ...] = ()
+    note: Text | None = None
