@@ -1,6 +1,7 @@
 """The task index against a plain reading of the same cards."""
 
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -139,6 +140,27 @@ def test_reviews_are_added_to_a_copy_and_read_back(tmp_path: Path) -> None:
     assert index.header.reviewed
     assert index.review(1) == stored_json({"ok": True})
     assert index.review(0) is None
+
+
+def test_threads_that_list_at_once_see_whole_answers(tmp_path: Path) -> None:
+    make_index(
+        tmp_path / "index.db", [{"title": f"t{n}", "difficulty": [], "tags": ["a"], "group": []} for n in range(60)]
+    )
+    index = TaskIndex(tmp_path / "index.db")
+
+    def lists(n: int) -> bool:
+        page = index.page(TaskQuery(text="t", offset=n % 50, limit=5))
+        return [card.ref for card in page.items] == [f"tasks/{place}" for place in range(n % 50, n % 50 + 5)]
+
+    with ThreadPoolExecutor(16) as pool:
+        assert all(pool.map(lists, range(800)))
+
+
+def test_an_open_index_outlives_its_name(tmp_path: Path) -> None:
+    make_index(tmp_path / "index.db", [{"title": "t", "difficulty": [], "tags": [], "group": []}])
+    index = TaskIndex(tmp_path / "index.db")
+    (tmp_path / "index.db").unlink()
+    assert index.page(TaskQuery()).total == 1
 
 
 def test_a_file_that_is_no_index_is_refused(tmp_path: Path) -> None:

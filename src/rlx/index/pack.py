@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
-from weakref import finalize
 
 from rlx.answers import Masked, ShownJson
 from rlx.answers.shown import Json
 from rlx.answers.stored import stored, stored_json
 from rlx.index.codec import files_in, files_out, withheld_in, withheld_out
-from rlx.index.database import open_readonly, open_writer
+from rlx.index.database import Database, open_writer
 from rlx.index.records import TaskRecord
 from rlx.model import TaskCard
 
@@ -80,12 +79,11 @@ class Pack:
     """Reads a pack. Raises `sqlite3.DatabaseError` for a file that is not one."""
 
     def __init__(self, path: Path) -> None:
-        self._db = open_readonly(path)
-        finalize(self, self._db.close)  # whoever still reads keeps it open
+        self._db = Database(path)
 
     def record(self, ord_: int, card: TaskCard, review: ShownJson | None) -> TaskRecord:
         """The task at `ord_`, with all of its texts."""
-        row = self._db.execute("SELECT settings, files, withheld, texts FROM tasks WHERE ord = ?", (ord_,)).fetchone()
+        row = self._db.row("SELECT settings, files, withheld, texts FROM tasks WHERE ord = ?", (ord_,))
         settings, listing, withheld, texts = row
         by_path: dict[str, int] = json.loads(texts)
         return TaskRecord(
@@ -101,9 +99,7 @@ class Pack:
     def _texts(self, by_path: Mapping[str, int]) -> dict[str, Masked]:
         found: dict[str, Masked] = {}
         for path, id_ in by_path.items():
-            text, masked, withheld = self._db.execute(
-                "SELECT text, masked, withheld FROM texts WHERE id = ?", (id_,)
-            ).fetchone()
+            text, masked, withheld = self._db.row("SELECT text, masked, withheld FROM texts WHERE id = ?", (id_,))
             shown = stored(zlib.decompress(text).decode())
             found[path] = Masked(shown, tuple(json.loads(masked)), withheld_in(json.loads(withheld)))
         return found

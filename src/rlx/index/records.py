@@ -62,6 +62,8 @@ class Finished:
     """The facet drawn as tiles."""
     subsets: bool = False
     """The values of the facet `group` are offered as subsets."""
+    numbers: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+    """By facet key a number for each card: sorts the list where the facet holds only its ranges."""
     withheld: tuple[Withheld, ...] = ()
 
 

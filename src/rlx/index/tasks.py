@@ -10,12 +10,11 @@ from importlib.resources import files
 from pathlib import Path
 from secrets import randbelow
 from typing import NamedTuple
-from weakref import finalize
 
 from rlx.answers import Shown, ShownJson, Withheld
 from rlx.answers.stored import stored, stored_json
 from rlx.index.codec import card_in, facets_out, text_out, withheld_in, withheld_out
-from rlx.index.database import open_readonly, open_writer
+from rlx.index.database import Database, open_writer
 from rlx.index.records import Counts, Finished
 from rlx.model import Facet, FacetValue, Page, TaskCard, TaskQuery, Text
 from rlx.texts import DEFAULT, Say, catalog
@@ -112,9 +111,8 @@ class TaskIndex:
     """Reads an index. Raises `sqlite3.DatabaseError` or `ValueError` for a file that is not one of this schema."""
 
     def __init__(self, path: Path) -> None:
-        self._db = open_readonly(path)
-        finalize(self, self._db.close)  # whoever still reads keeps it open
-        meta = {key: json.loads(value) for key, value in self._db.execute("SELECT key, value FROM meta")}
+        self._db = Database(path)
+        meta = {key: json.loads(value) for key, value in self._db.rows("SELECT key, value FROM meta")}
         if meta.get("schema") != SCHEMA:
             raise ValueError(f"Index schema {meta.get('schema')!r}, not {SCHEMA}.")
         self.header = Header(
@@ -161,22 +159,20 @@ class TaskIndex:
 
     def find(self, ref: str) -> int | None:
         """The place of `ref` in listing order."""
-        row = self._db.execute("SELECT ord FROM tasks WHERE ref = ?", (ref,)).fetchone()
+        row = self._db.row("SELECT ord FROM tasks WHERE ref = ?", (ref,))
         return None if row is None else int(row[0])
 
     def ending(self, name: str) -> str | None:
         """The one ref whose last folder is `name`, when there is exactly one."""
-        rows = self._db.execute(
-            "SELECT ref FROM tasks WHERE substr(ref, ?) = ? LIMIT 2", (-len(name) - 1, f"/{name}")
-        ).fetchall()
+        rows = self._db.rows("SELECT ref FROM tasks WHERE substr(ref, ?) = ? LIMIT 2", (-len(name) - 1, f"/{name}"))
         return str(rows[0][0]) if len(rows) == 1 else None
 
     def ref(self, ord_: int) -> str | None:
-        row = self._db.execute("SELECT ref FROM tasks WHERE ord = ?", (ord_,)).fetchone()
+        row = self._db.row("SELECT ref FROM tasks WHERE ord = ?", (ord_,))
         return None if row is None else str(row[0])
 
     def review(self, ord_: int) -> ShownJson | None:
-        row = self._db.execute("SELECT value FROM reviews WHERE ord = ?", (ord_,)).fetchone()
+        row = self._db.row("SELECT value FROM reviews WHERE ord = ?", (ord_,))
         return None if row is None else stored_json(json.loads(row[0]))
 
     def random(self) -> str | None:
@@ -184,10 +180,10 @@ class TaskIndex:
 
     def digests(self) -> dict[str, str]:
         """Every task's digest by ref, in listing order."""
-        return dict(self._db.execute("SELECT ref, digest FROM tasks ORDER BY ord").fetchall())
+        return dict(self._db.rows("SELECT ref, digest FROM tasks ORDER BY ord"))
 
     def refs(self) -> Iterator[str]:
-        for (ref,) in self._db.execute("SELECT ref FROM tasks ORDER BY ord"):
+        for (ref,) in self._db.rows("SELECT ref FROM tasks ORDER BY ord"):
             yield ref
 
     @cached_property
@@ -198,7 +194,7 @@ class TaskIndex:
     def _bits(self) -> dict[str, dict[str, int]]:
         """Each facet value as a bit set over task places: counting is an `and` and a population count."""
         found: dict[str, dict[str, int]] = {}
-        rows = self._db.execute("SELECT key, value, group_concat(ord) FROM facets GROUP BY key, value")
+        rows = self._db.rows("SELECT key, value, group_concat(ord) FROM facets GROUP BY key, value")
         for key, value, ords in rows:
             found.setdefault(key, {})[value] = self._mask(map(int, str(ords).split(",")))
         return found
@@ -211,7 +207,7 @@ class TaskIndex:
 
     @cached_property
     def _by_title(self) -> tuple[int, ...]:
-        rows = self._db.execute("SELECT ord FROM tasks ORDER BY title COLLATE NOCASE, ord")
+        rows = self._db.rows("SELECT ord FROM tasks ORDER BY title COLLATE NOCASE, ord")
         return tuple(row[0] for row in rows)
 
     def _matching(self, text: str) -> int:
@@ -219,7 +215,7 @@ class TaskIndex:
         if not words:
             return self._all
         where = " AND ".join("instr(search, ?)" for _ in words)
-        rows = self._db.execute(f"SELECT ord FROM tasks WHERE {where}", words)  # noqa: S608  only `?` varies
+        rows = self._db.rows(f"SELECT ord FROM tasks WHERE {where}", words)  # noqa: S608  only `?` varies
         return self._mask(row[0] for row in rows)
 
     def _any(self, key: str, values: Sequence[str]) -> int:
@@ -247,9 +243,9 @@ class TaskIndex:
         return sorted(kept, key=lambda item: (order.get(item.value, len(order)), -item.n, item.value.lower()))
 
     def card(self, ord_: int) -> TaskCard:
-        ref, title, brief, facets, problem = self._db.execute(
+        ref, title, brief, facets, problem = self._db.row(
             "SELECT ref, title, brief, facets, problem FROM tasks WHERE ord = ?", (ord_,)
-        ).fetchone()
+        )
         return card_in(ref, title, brief, json.loads(facets), None if problem is None else json.loads(problem))
 
 
