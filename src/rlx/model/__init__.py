@@ -58,6 +58,7 @@ from rlx.model.tasks import (
     TaskCard,
     TaskHit,
     TaskQuery,
+    TaskSort,
 )
 from rlx.model.viewer import ANONYMOUS, Viewer
 
@@ -109,6 +110,7 @@ __all__ = [
     "TaskCard",
     "TaskHit",
     "TaskQuery",
+    "TaskSort",
     "Text",
     "Tile",
     "Tiles",

@@ -41,6 +41,8 @@ class Progress:
     total: int | None = None
     tasks: int | None = None
     seconds: float = 0.0
+    left: float | None = None
+    """Seconds this step is expected to take still."""
     message: Text | None = None
 
 

@@ -157,13 +157,17 @@ class TaskHit:
     card: TaskCard
 
 
+TaskSort = Literal["order", "title", "difficulty", "-difficulty", "length", "-length", "timeout", "-timeout"]
+"""Listed order, the title, or a facet with a natural order; `-` is from its end. Tasks without a value come last."""
+
+
 @dataclass(frozen=True, slots=True)
 class TaskQuery:
     text: str = ""
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """OR within a facet, AND across facets."""
     subset: str | None = None
-    sort: Literal["order", "title"] = "order"
+    sort: TaskSort = "order"
     offset: int = 0
     limit: int = 50
 
