@@ -37,7 +37,7 @@ def configure_logging(*, verbose: bool = False) -> None:
     handler.addFilter(Redact())
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
-    logging.getLogger("rlx").setLevel(logging.DEBUG if verbose else logging.INFO)
+    logging.getLogger("rlx").setLevel(logging.DEBUG if verbose else logging.WARNING)
     logging.getLogger("stamina").setLevel(logging.DEBUG if verbose else logging.ERROR)
 
 

@@ -35,7 +35,7 @@ def doctor(
     """Check this installation, or that a site leaks no answer.
 
     Looks at Python, the Hub, the token, the store and the sandbox. With --leaks it serves the site over a folder within
-    this process, follows every link and twin, and looks for planted canaries and for the answers of each --answers FILE.
+    this process, follows every link and twin, and looks for planted canaries and the answers of each --answers FILE.
     Exits 1 when a check fails or an answer shows.
     """
     from dataclasses import asdict

@@ -39,7 +39,7 @@ class Output:
         return self.format == "human" or (self.format == "auto" and sys.stdout.isatty())
 
     def most(self, limit: int | None) -> int | None:
-        """How many items a list prints: what was asked for (0 for all), else a screenful for people and all for programs."""
+        """How many items a list prints: what was asked for (0: all), else a screenful for people, all for programs."""
         if limit is None:
             return SCREENFUL if self.human else None
         return limit or None
@@ -149,7 +149,7 @@ def _write_rows(records: Sequence[Record], columns: Sequence[str]) -> None:
 
 
 def _print_table(records: Sequence[Record], columns: Sequence[str], id_columns: Sequence[str]) -> None:
-    """Figures and words keep their width and prose shares what is left; an id is never cut, so that it can be copied."""
+    """Figures and words keep their width and prose shares what is left; an id is never cut, so that it can be taken."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
