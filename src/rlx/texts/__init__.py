@@ -46,14 +46,15 @@ def _flatten(prefix: str, table: Mapping[str, object], into: dict[str, str]) -> 
 def words(text: Say | str, language: str = DEFAULT) -> str:
     """`text` in `language`; a missing translation falls back to English. Raises `KeyError` for an unknown key.
 
-    A text with `{n}` may have a singular twin under `<key>_one`, used when n is 1.
+    A text with `{n}` may have a singular twin under `<key>_one`, used when n is 1; a language may
+    do without.
     """
     if not isinstance(text, Say):
         return str(text)
     params = dict(text.params)
     known, english = catalog(language), catalog(DEFAULT)
     key = f"{text.key}_one" if params.get("n") == 1 and f"{text.key}_one" in english else text.key
-    template = known.get(key) or english[key]
+    template = known.get(key) or known.get(text.key) or english[key]
     return template.format(**{name: _param(value, language) for name, value in params.items()})
 
 

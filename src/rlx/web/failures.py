@@ -14,7 +14,7 @@ from rlx.model import Progress
 from rlx.twins.inline import line
 from rlx.twins.jsonable import to_json
 from rlx.web.address import env_address
-from rlx.web.respond import page_html, to_bytes
+from rlx.web.respond import VARY, page_html, to_bytes
 from rlx.web.site import language_of, site_of, viewer_of
 
 _SOON = 2
@@ -56,7 +56,7 @@ def _tell(
     request: Request, error: RlxError, *, template: str = "error.html", status: int | None = None, **variables: Any
 ) -> Response:
     status = status or outcome(error).status
-    headers = {"cache-control": "private, no-store", "vary": "Cookie, Authorization"}
+    headers = {"cache-control": "private, no-store", "vary": VARY}
     wait = (
         error.retry_after if isinstance(error, Upstream | TooMany) else _SOON if isinstance(error, NotReady) else None
     )

@@ -12,14 +12,14 @@ class KindShown:
 
 
 KINDS_SHOWN = {
-    "openenv": KindShown(say("web.kind_openenv"), "server"),
-    "servers": KindShown(say("web.kind_servers"), "server"),
-    "harbor": KindShown(say("web.kind_harbor"), "tasks"),
-    "verifiers": KindShown(say("web.kind_verifiers"), "rows"),
-    "nemo-gym": KindShown(say("web.kind_nemo_gym"), "rows"),
-    "openenv-data": KindShown(say("web.kind_openenv_data"), "rows"),
-    "verl": KindShown(say("web.kind_verl"), "rows"),
-    "skyrl": KindShown(say("web.kind_skyrl"), "rows"),
-    "mimo": KindShown(say("web.kind_mimo"), "tape"),
-    "rows": KindShown(say("web.kind_rows"), "rows"),
+    "openenv": KindShown(say("web.kind_openenv"), "fw-openenv"),
+    "servers": KindShown(say("web.kind_servers"), "fw-server"),
+    "harbor": KindShown(say("web.kind_harbor"), "fw-harbor"),
+    "verifiers": KindShown(say("web.kind_verifiers"), "fw-verifiers"),
+    "nemo-gym": KindShown(say("web.kind_nemo_gym"), "fw-nemo-gym"),
+    "openenv-data": KindShown(say("web.kind_openenv_data"), "fw-openenv"),
+    "verl": KindShown(say("web.kind_verl"), "fw-verl"),
+    "skyrl": KindShown(say("web.kind_skyrl"), "fw-skyrl"),
+    "mimo": KindShown(say("web.kind_mimo"), "fw-mimo"),
+    "rows": KindShown(say("web.kind_rows"), "fw-rows"),
 }

@@ -105,6 +105,10 @@ class Links:
         """`url` in another form: json or md."""
         return f"{url}{'&' if '?' in url else '?'}format={form}"
 
+    def choose(self, url: str, language: str) -> str:
+        """`url` in another language, which is kept."""
+        return f"{url}{'&' if '?' in url else '?'}lang={language}"
+
     def on_hub(self, path: str) -> str | None:
         return f"{self.hub}{quote(path, safe='/%~')}" if self.hub else None
 

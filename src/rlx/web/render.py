@@ -1,8 +1,8 @@
 """Templates to HTML: autoescaped, strict about names, every text said in the page's language."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined, pass_context
@@ -13,7 +13,8 @@ from markupsafe import Markup
 from rlx import __version__
 from rlx.answers.shown import Shown
 from rlx.model import Block, Code, Prompt, Row, Section, Text
-from rlx.texts import LANGUAGES, Say, say, words
+from rlx.texts import LANGUAGES, Say, figures, say, words
+from rlx.texts.values import facet_value
 from rlx.twins.blocks import dump
 from rlx.web import highlight, inert, lexers
 from rlx.web.blocks_html import Blocks, Spot
@@ -43,10 +44,14 @@ class _Bytecode(BytecodeCache):
         self._compiled[bucket.key] = bucket.bytecode_to_string()
 
 
-class Renderer:
-    """Renders templates. Safe to share between threads."""
+def _now() -> datetime:
+    return datetime.now(UTC)
 
-    def __init__(self, links: Links) -> None:
+
+class Renderer:
+    """Renders templates. Safe to share between threads. `now` says from when times ago are counted."""
+
+    def __init__(self, links: Links, now: Callable[[], datetime] = _now) -> None:
         self.links = links
         self._environment = Environment(
             loader=PackageLoader("rlx.web"),
@@ -59,9 +64,18 @@ class Renderer:
             bytecode_cache=_Bytecode(),
         )
         self._environment.globals.update(say=say, links=links, version=__version__, kinds=KINDS_SHOWN, box=box)
-        self._environment.globals.update(shown_lines=SHOWN_LINES, line_count=_line_count)
+        self._environment.globals.update(shown_lines=SHOWN_LINES, line_count=_line_count, languages=LANGUAGES)
         self._environment.filters.update(
-            t=_words, num=_number, size=_size, day=_day, marked=inert.mark, tree=tree, dump=dump, narrow=_is_narrow
+            t=_words,
+            num=figures.number,
+            size=figures.size,
+            date=_date,
+            ago=lambda moment: figures.ago(moment, now()),
+            facet_value=facet_value,
+            marked=inert.mark,
+            tree=tree,
+            dump=dump,
+            narrow=_is_narrow,
         )
         self._environment.tests["short"] = _is_short
         self._languages = {language: self._variables(language) for language in LANGUAGES}
@@ -142,18 +156,9 @@ def _said(context: Context, value: object) -> object:
     return "" if value is None else value
 
 
-def _number(value: int | float) -> str:
-    return f"{value:,}"
-
-
-def _size(count: int) -> str:
-    """Bytes for people, in decimal units."""
-    amount, unit = float(count), "B"
-    for larger in ("kB", "MB", "GB", "TB"):
-        if amount < 1000:
-            break
-        amount, unit = amount / 1000, larger
-    return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
+@pass_context
+def _date(context: Context, moment: datetime) -> str:
+    return figures.date(moment, context["lang"])
 
 
 def _line_count(text: str) -> int:
@@ -163,10 +168,6 @@ def _line_count(text: str) -> int:
 def _is_short(row: Row) -> bool:
     """Whether a fact is a figure rather than a sentence, a list or a command."""
     return not (row.code or row.note or isinstance(row.value, tuple)) and len(words(row.value)) <= 20
-
-
-def _day(moment: datetime) -> str:
-    return moment.date().isoformat()
 
 
 def _is_narrow(section: Section) -> bool:

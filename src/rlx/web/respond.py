@@ -14,9 +14,13 @@ from rlx.answers.shown import Json
 from rlx.errors import BadInput
 from rlx.model import Viewer
 from rlx.telemetry import span
-from rlx.web.site import Site, language_of, site_of, viewer_of
+from rlx.texts import DEFAULT, LANGUAGES
+from rlx.web.site import Site, language_of, site_of, theme_of, viewer_of
 from rlx.web.viewer import COOKIE, is_secure, set_cookie
 
+VARY = "Cookie, Authorization, Accept-Language"
+_KEPT = ("etag", "cache-control", "vary", "link", "content-language")
+"""What a 304 repeats of the page that it stands for."""
 _TYPES = {"html": "text/html", "json": "application/json", "md": "text/markdown"}
 
 
@@ -29,7 +33,7 @@ class View:
     """Its own address, without `format`."""
     variables: Mapping[str, Any]
     json: Callable[[str], Json]
-    """The JSON twin in a language."""
+    """The JSON twin; scripts are told the same in every language, so it is asked for in English."""
     markdown: Callable[[str], str]
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -47,7 +51,9 @@ async def answer(request: Request, view: View) -> Response:
     response.headers["link"] = ", ".join(
         f'<{links.twin(view.url, twin)}>; rel="alternate"; type="{_TYPES[twin]}"' for twin in ("json", "md")
     )
-    if request.query_params.get("lang"):
+    if form != "json":
+        response.headers["content-language"] = language_of(request)
+    if request.query_params.get("lang") in LANGUAGES:
         secure = is_secure(request, site_of(request).settings.public_url)
         set_cookie(response, "lang", language_of(request), secure=secure, private=False)
     return cached(request, response, viewer_of(request))
@@ -56,13 +62,12 @@ async def answer(request: Request, view: View) -> Response:
 def page_html(request: Request, template: str, url: str, variables: Mapping[str, Any]) -> str:
     """One page's HTML, with what the layout needs."""
     site: Site = site_of(request)
-    theme = request.cookies.get("theme")
     return site.renderer.page(
         template,
         language_of(request),
         url=url,
         viewer=viewer_of(request),
-        theme=theme if theme in {"light", "dark"} else None,
+        theme=theme_of(request),
         **variables,
     )
 
@@ -73,8 +78,9 @@ def to_bytes(value: Json) -> bytes:
 
 def cached(request: Request, response: Response, viewer: Viewer) -> Response:
     """What anybody may see may be kept for half a minute and asked for again by its tag; the rest by nobody."""
-    response.headers["vary"] = "Cookie, Authorization"
-    if viewer.token is not None or request.cookies.get(COOKIE) or response.status_code != 200:
+    response.headers["vary"] = VARY
+    personal = viewer.token is not None or request.cookies.get(COOKIE) or "set-cookie" in response.headers
+    if personal or response.status_code != 200:
         response.headers["cache-control"] = "private, no-store"
         return response
     tag = f'W/"{blake2b(response.body, digest_size=12).hexdigest()}"'
@@ -83,16 +89,13 @@ def cached(request: Request, response: Response, viewer: Viewer) -> Response:
     known = [item.strip() for item in request.headers.get("if-none-match", "").split(",")]
     if tag not in known:
         return response
-    kept = {
-        name: response.headers[name] for name in ("etag", "cache-control", "vary", "link") if name in response.headers
-    }
+    kept = {name: response.headers[name] for name in _KEPT if name in response.headers}
     return Response(status_code=304, headers=kept)
 
 
 def _body(request: Request, view: View, form: str) -> bytes:
-    language = language_of(request)
     if form == "json":
-        return to_bytes(view.json(language))
+        return to_bytes(view.json(DEFAULT))
     if form == "md":
-        return view.markdown(language).encode("utf-8", "replace")
+        return view.markdown(language_of(request)).encode("utf-8", "replace")
     return page_html(request, view.template, view.url, view.variables).encode("utf-8", "replace")

@@ -42,8 +42,34 @@ def viewer_of(request: Request) -> Viewer:
 
 
 def language_of(request: HTTPConnection) -> str:
-    """The language asked for in the URL, else the one chosen before."""
+    """The language asked for in the URL, else the one chosen before, else the first of the browser's that is ours."""
     for told in (request.query_params.get("lang"), request.cookies.get("lang")):
         if told in LANGUAGES:
             return told
-    return DEFAULT
+    return _preferred(request.headers.get("accept-language", ""))
+
+
+def theme_of(request: HTTPConnection) -> str | None:
+    """The theme chosen before; None follows the reader's system."""
+    told = request.cookies.get("theme")
+    return told if told in {"light", "dark"} else None
+
+
+def _preferred(header: str) -> str:
+    """The language of ours that an Accept-Language header weighs most; English when it names none."""
+    weights: dict[str, float] = {}
+    for part in header[:500].split(","):
+        tag, _, weight = part.partition(";")
+        language = tag.strip().lower().partition("-")[0]
+        if language in LANGUAGES:
+            weights.setdefault(language, _weight(weight))
+    best = max(weights, key=lambda language: weights[language], default=DEFAULT)
+    return best if weights.get(best) else DEFAULT
+
+
+def _weight(parameter: str) -> float:
+    name, _, value = parameter.partition("=")
+    try:
+        return float(value) if name.strip() == "q" else 1.0
+    except ValueError:
+        return 0.0

@@ -7,7 +7,7 @@ from typing import Any
 from starlette.responses import Response
 
 from rlx.web.assets import static
-from rlx.web.pages import account, environment, explore, files, machinery, patterns, task
+from rlx.web.pages import account, environment, explore, files, machinery, patterns, preferences, task
 
 type Handler = Callable[..., Coroutine[Any, Any, Response]]
 
@@ -51,6 +51,7 @@ PAGES = (
     PageRoute("/readyz", machinery.ready),
     PageRoute("/-/healthz", machinery.health),
     PageRoute("/-/patterns", patterns.patterns),
+    PageRoute("/-/theme", preferences.theme, _WRITE),
     PageRoute("/robots.txt", machinery.robots),
     PageRoute("/sitemap.xml", machinery.sitemap),
     PageRoute("/llms.txt", machinery.llms),

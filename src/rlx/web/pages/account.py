@@ -1,12 +1,11 @@
 """Signing in with a token of the Hub, and out again."""
 
-from urllib.parse import parse_qs
-
 from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
 
 from rlx.errors import BadInput, Forbidden
 from rlx.model import Viewer
+from rlx.web.forms import inside, read_form
 from rlx.web.respond import page_html
 from rlx.web.site import site_of, viewer_of
 from rlx.web.viewer import COOKIE, is_secure, set_cookie
@@ -15,14 +14,14 @@ _MAX_TOKEN = 400
 
 
 async def login_page(request: Request) -> Response:
-    return _form(request, None, _inside(request.query_params.get("next", "")), 200)
+    return _form(request, None, inside(request.query_params.get("next", "")), 200)
 
 
 async def login(request: Request) -> Response:
     """Check the token with the Hub, keep it in memory, and give the browser a name for it."""
     site = site_of(request)
-    fields = await _fields(request)
-    target = _inside(fields.get("next", ""))
+    fields = await read_form(request)
+    target = inside(fields.get("next", ""))
     token = fields.get("token", "").strip()
     try:
         if not token or len(token) > _MAX_TOKEN or not token.isascii() or not token.isprintable():
@@ -47,20 +46,3 @@ def _form(request: Request, problem: str | None, target: str, status: int) -> Re
     told = {"problem": problem, "target": target, "who": viewer_of(request)}
     html = page_html(request, "login.html", "/login", told)
     return Response(html, status, {"cache-control": "private, no-store"}, "text/html")
-
-
-async def _fields(request: Request) -> dict[str, str]:
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/x-www-form-urlencoded":
-        raise BadInput("Send the form's fields as application/x-www-form-urlencoded.")
-    body = (await request.body()).decode("utf-8", "replace")
-    try:
-        return {name: values[0] for name, values in parse_qs(body, max_num_fields=10).items()}
-    except ValueError as error:
-        raise BadInput("The form holds too many fields.") from error
-
-
-def _inside(target: str) -> str:
-    """A path of this site to return to, or the first page."""
-    odd = "\\" in target or any(ord(char) < 33 for char in target) or len(target) > 4096
-    return target if target.startswith("/") and not target.startswith("//") and not odd else "/"

@@ -1,39 +1,28 @@
-// Adds one button that cycles system, light, dark. Without it the page follows the system.
-const modes = ["system", "light", "dark"];
+// The theme button changes the page at once instead of by a round trip. The cookie is what the server reads.
 const root = document.documentElement;
+const form = document.querySelector("[data-theme-form]");
+const order = ["system", "light", "dark"];
 
-function read() {
-  try { return localStorage.getItem("theme") ?? "system"; } catch { return "system"; }
-}
+const kept = () => /(?:^|; )theme=(light|dark)/.exec(document.cookie)?.[1] ?? "system";
 
 function apply(mode) {
   if (mode === "system") root.removeAttribute("data-theme");
   else root.dataset.theme = mode;
+  if (!form) return;
+  const button = form.querySelector("button");
+  button.value = order[(order.indexOf(mode) + 1) % order.length];
+  button.querySelector("[data-now]").textContent = button.dataset[mode];
+  const icon = button.querySelector("use");
+  icon.setAttribute("href", icon.getAttribute("href").replace(/#.*/, `#theme-${mode}`));
 }
 
-function keep(mode) {
-  try { localStorage.setItem("theme", mode); } catch { /* private window: the choice lasts for this page */ }
-  // The server reads this cookie and writes data-theme, so that the next page paints right the first time.
-  document.cookie = `theme=${mode}; path=/; max-age=31536000; samesite=lax`;
-}
+form?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const mode = form.querySelector("button").value;
+  const secure = location.protocol === "https:" ? "; secure" : "";
+  document.cookie = `theme=${mode}; path=/; max-age=31536000; samesite=lax${secure}`;
+  apply(mode);
+});
 
-const slot = document.querySelector("[data-theme-slot]");
-if (slot) {
-  let mode = root.dataset.theme ?? read();
-  if (!modes.includes(mode)) mode = "system";
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "btn btn-bare";
-  // Static markup: a disc, half of it filled.
-  button.innerHTML = '<svg class="i" viewBox="0 0 16 16" aria-hidden="true"><circle cx="8" cy="8" r="5.5"/><path d="M8 2.5a5.5 5.5 0 0 1 0 11z" fill="currentColor"/></svg><span></span>';
-  const label = () => {
-    button.lastElementChild.textContent = slot.dataset[mode];
-    button.setAttribute("aria-label", `${slot.dataset[mode]}. ${slot.dataset.change}`);
-  };
-  button.addEventListener("click", () => {
-    mode = modes[(modes.indexOf(mode) + 1) % modes.length];
-    apply(mode); keep(mode); label();
-  });
-  apply(mode); label();
-  slot.append(button);
-}
+// A page that comes back from the browser's memory may be older than the choice.
+addEventListener("pageshow", (event) => { if (event.persisted) apply(kept()); });
