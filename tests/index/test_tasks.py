@@ -34,7 +34,7 @@ queries = st.builds(
         max_size=3,
     ),
     subset=st.sampled_from([None, None, "g1", "g2", "nowhere"]),
-    sort=st.sampled_from(["order", "title"]),
+    sort=st.sampled_from(["order", "title", "difficulty", "-difficulty", "length", "-length", "timeout"]),
     offset=st.integers(0, 5),
     limit=st.integers(0, 50),
 )
@@ -51,7 +51,10 @@ def make_index(path: Path, raw: list[dict[str, object]]) -> list[TaskCard]:
         )
         for place, item in enumerate(raw)
     ]
-    finished = Finished(tuple(made), {}, stored_json({}), tuple(VALUES), {"difficulty": ORDER})
+    lengths = tuple(float(len(card.title)) if place % 3 else None for place, card in enumerate(made))
+    finished = Finished(
+        tuple(made), {}, stored_json({}), tuple(VALUES), {"difficulty": ORDER}, numbers={"length": lengths}
+    )
     header = Header(
         key="org/name",
         sha="a" * 40,
@@ -71,6 +74,21 @@ def make_index(path: Path, raw: list[dict[str, object]]) -> list[TaskCard]:
     )
     write_index(path, header, finished, [Extra("", f"digest-{card.title}") for card in made])
     return made
+
+
+def sorted_by(sort: str, found: list[TaskCard]) -> list[TaskCard]:
+    """By definition: tasks that have a value by it, either way, then the others; ties in listed order."""
+
+    def value(card: TaskCard) -> float | None:
+        place = int(card.ref.removeprefix("tasks/"))
+        if sort.endswith("length"):
+            return float(len(card.title)) if place % 3 else None
+        levels = [ORDER.index(str(level)) for level in card.facets["difficulty"]]
+        return min(levels) if levels and sort.endswith("difficulty") else None
+
+    told = [card for card in found if value(card) is not None]
+    told.sort(key=lambda card: (value(card) or 0) * (-1 if sort.startswith("-") else 1))
+    return told + [card for card in found if value(card) is None]
 
 
 def expected(made: list[TaskCard], query: TaskQuery, *, without: str | None = None) -> list[TaskCard]:
@@ -98,8 +116,8 @@ def test_pages_and_counts_are_what_the_cards_say(raw: list[dict[str, object]], q
         page = index.page(query)
     found = expected(made, query)
     assert page.total == len(found)
-    if query.sort == "order":
-        assert list(page.items) == found[query.offset : query.offset + query.limit]
+    if query.sort != "title":
+        assert list(page.items) == sorted_by(query.sort, found)[query.offset : query.offset + query.limit]
     for facet in page.facets:
         left = expected(made, query, without=facet.key)
         for value in facet.values:

@@ -47,7 +47,7 @@ class IndexedEnvironment:
 
     async def summary(self, subset: str | None = None) -> Summary:
         header = self.index.header
-        view = self._reader.summary_view(header.facts, self.index.counts())
+        view = self._reader.summary_view(header.facts, self.index.counts)
         page = self.index.page(TaskQuery(subset=subset, limit=0))
         return Summary(
             key=self._repo.key,
@@ -155,13 +155,13 @@ class IndexedEnvironment:
 
     def _tiles(self) -> Tiles | None:
         key = self.index.header.tile
-        values = self.index.counts().facets.get(key, ()) if key else ()
+        values = self.index.counts.facets.get(key, ()) if key else ()
         return Tiles(key, tuple(Tile(value.value, value.n) for value in values)) if key and values else None
 
     def _subsets(self) -> tuple[Subset, ...]:
         if not self.index.header.subsets:
             return ()
-        groups = self.index.counts().facets.get("group", ())
+        groups = self.index.counts.facets.get("group", ())
         return tuple(Subset(str(group.value), group.value, group.n) for group in groups)
 
 

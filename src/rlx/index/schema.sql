@@ -11,4 +11,5 @@ CREATE TABLE tasks (
   search TEXT NOT NULL          -- lower-cased: ref, title, brief and what else is searched
 );
 CREATE TABLE facets (key TEXT, value TEXT, ord INTEGER, PRIMARY KEY (key, value, ord)) WITHOUT ROWID;
+CREATE TABLE numbers (key TEXT, ord INTEGER, value REAL NOT NULL, PRIMARY KEY (key, ord)) WITHOUT ROWID;
 CREATE TABLE reviews (ord INTEGER PRIMARY KEY, value TEXT NOT NULL);

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.resources import files
+from itertools import islice
+from math import inf
 from pathlib import Path
 from secrets import randbelow
 from typing import NamedTuple
@@ -19,7 +21,7 @@ from rlx.index.records import Counts, Finished
 from rlx.model import Facet, FacetValue, Page, TaskCard, TaskQuery, Text
 from rlx.texts import DEFAULT, Say, catalog
 
-SCHEMA = 2
+SCHEMA = 3
 FACET_VALUES = 40
 """Values of a facet that a list offers; the rest are counted in `Facet.more`."""
 
@@ -93,6 +95,9 @@ def write_index(path: Path, header: Header, finished: Finished, extras: Sequence
         )
         pairs = {(key, str(value), ord_) for key, values in card.facets.items() for value in values}
         db.executemany("INSERT INTO facets VALUES (?, ?, ?)", sorted(pairs))
+    for key, numbers in finished.numbers.items():
+        known = [(key, ord_, number) for ord_, number in enumerate(numbers) if number is not None]
+        db.executemany("INSERT INTO numbers VALUES (?, ?, ?)", known)
     db.commit()
     db.close()
 
@@ -112,6 +117,7 @@ class TaskIndex:
 
     def __init__(self, path: Path) -> None:
         self._db = Database(path)
+        self._orders: dict[str, Sequence[int]] = {}
         meta = {key: json.loads(value) for key, value in self._db.rows("SELECT key, value FROM meta")}
         if meta.get("schema") != SCHEMA:
             raise ValueError(f"Index schema {meta.get('schema')!r}, not {SCHEMA}.")
@@ -141,19 +147,23 @@ class TaskIndex:
         if query.subset is not None:
             chosen["group"] = self._any("group", (query.subset,)) & chosen.get("group", self._all)
         mask = _intersect(text, chosen.values())
-        order = self._by_title if query.sort == "title" else range(self.header.tasks)
+        total = mask.bit_count()
         bits = mask.to_bytes(self.header.tasks // 8 + 1, "little")
-        ords = [ord_ for ord_ in order if bits[ord_ >> 3] >> (ord_ & 7) & 1]
-        picked = ords[query.offset : query.offset + query.limit]
+        ords: Iterable[int] = self._order(query.sort)
+        if total < self.header.tasks:
+            ords = (ord_ for ord_ in ords if bits[ord_ >> 3] >> (ord_ & 7) & 1)
+        picked = islice(ords, query.offset, query.offset + query.limit)
         return Page(
             items=tuple(self.card(ord_) for ord_ in picked),
-            total=len(ords),
+            total=total,
             offset=query.offset,
             limit=query.limit,
             facets=tuple(self._facets(text, chosen, query.filters)),
         )
 
+    @cached_property
     def counts(self) -> Counts:
+        """Over all tasks."""
         facets = {key: tuple(self._values(key, self._all, ())) for key in self._bits}
         return Counts(self.header.tasks, facets)
 
@@ -205,10 +215,34 @@ class TaskIndex:
             bits[ord_ >> 3] |= 1 << (ord_ & 7)
         return int.from_bytes(bits, "little")
 
-    @cached_property
-    def _by_title(self) -> tuple[int, ...]:
-        rows = self._db.rows("SELECT ord FROM tasks ORDER BY title COLLATE NOCASE, ord")
-        return tuple(row[0] for row in rows)
+    def _order(self, sort: str) -> Sequence[int]:
+        """Every place as `sort` wants them; kept, since a list is paged through."""
+        if sort not in self._orders:
+            self._orders[sort] = self._sorted(sort)
+        return self._orders[sort]
+
+    def _sorted(self, sort: str) -> Sequence[int]:
+        if sort == "order":
+            return range(self.header.tasks)
+        if sort == "title":
+            return [row[0] for row in self._db.rows("SELECT ord FROM tasks ORDER BY title COLLATE NOCASE, ord")]
+        ranks = self._ranks(sort.removeprefix("-"))
+        sign = -1 if sort.startswith("-") else 1
+        told = sorted(ranks, key=lambda ord_: (sign * ranks[ord_], ord_))
+        return [*told, *(ord_ for ord_ in range(self.header.tasks) if ord_ not in ranks)]
+
+    def _ranks(self, key: str) -> dict[int, float]:
+        """Each task's number under `key`, else the first place of its values in the facet's natural order."""
+        numbers = self._db.rows("SELECT ord, value FROM numbers WHERE key = ?", (key,))
+        if numbers:
+            return dict(numbers)
+        places = {value: place for place, value in enumerate(self.header.ordered.get(key, ()))}
+        found = self._db.rows("SELECT ord, value FROM facets WHERE key = ?", (key,))
+        ranks: dict[int, float] = {}
+        for ord_, value in found:
+            if value in places:
+                ranks[ord_] = min(places[value], ranks.get(ord_, inf))
+        return ranks
 
     def _matching(self, text: str) -> int:
         words = text.lower().split()

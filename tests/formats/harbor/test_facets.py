@@ -24,6 +24,8 @@ def test_an_ordinary_task_has_the_facets_it_has_values_for(
         "runs": ["Dockerfile"],
         "sandbox": ["Local", "Docker", "HF Sandbox"],
         "difficulty": ["Easy"],
+        "length": ["1-49"],
+        "timeout": ["No limit"],
         "network": ["Open"],
         "base": ["python:3.12-slim"],
     }

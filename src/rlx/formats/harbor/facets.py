@@ -9,12 +9,32 @@ from rlx.answers.shown import MARK
 from rlx.formats.harbor.facts import COMPOSE, DOCKERFILE, Facts
 from rlx.formats.harbor.running import Subject, runnable
 from rlx.formats.harbor.schema import TaskSettings
+from rlx.formats.harbor.sizes import LENGTHS, TIMEOUTS, agent_seconds, length_range, timeout_range, words_in
 from rlx.formats.harbor.table import plain
 from rlx.model import Facets, TaskCard
 
-ORDER = ("graded", "runs", "setup", "sandbox", "difficulty", "category", "group", "language", "network", "base", "tags")
+ORDER = (
+    "difficulty",
+    "category",
+    "group",
+    "language",
+    "length",
+    "timeout",
+    "graded",
+    "runs",
+    "setup",
+    "sandbox",
+    "network",
+    "base",
+    "tags",
+)
 DIFFICULTIES = ("Trivial", "Easy", "Simple", "Short", "Medium", "Moderate", "Hard", "Complex", "Expert", "Intricate")
-ORDERED = {"difficulty": DIFFICULTIES, "sandbox": ("Local", "Docker", "HF Sandbox", "None")}
+ORDERED = {
+    "difficulty": DIFFICULTIES,
+    "length": LENGTHS,
+    "timeout": TIMEOUTS,
+    "sandbox": ("Local", "Docker", "HF Sandbox", "None"),
+}
 
 _SAME = {"simple": "Easy", "beginner": "Easy", "basic": "Easy", "moderate": "Medium", "intermediate": "Medium"}
 _SAME |= {"normal": "Medium", "difficult": "Hard", "challenging": "Hard", "advanced": "Hard", "very hard": "Expert"}
@@ -35,8 +55,8 @@ _MAX_VALUE = 60
 _MAX_TAGS = 12
 
 
-def task_facets(subject: Subject) -> dict[str, tuple[Shown, ...]]:
-    """Of one task, from its masked settings; only keys that have a value."""
+def task_facets(subject: Subject, prompt: str) -> dict[str, tuple[Shown, ...]]:
+    """Of one task, from its masked settings and what its agent is told; only keys that have a value."""
     settings, facts = subject.settings, subject.facts
     metadata = settings.metadata
     runs = _runs(settings, subject.paths)
@@ -49,6 +69,8 @@ def task_facets(subject: Subject) -> dict[str, tuple[Shown, ...]]:
         "difficulty": [level for level in [_difficulty(metadata)] if level],
         "category": _short(_first(metadata, _CATEGORY_KEYS)),
         "language": _short(metadata.get("language")),
+        "length": [length_range(words_in(prompt))],
+        "timeout": [timeout_range(agent_seconds(settings))],
         "network": sorted(_NETWORK_NAMES.get(mode, mode) for mode in networks),
         "base": [_base(facts.dockerfile.base)] if facts.dockerfile and facts.dockerfile.base else [],
         "tags": _tags(settings),
@@ -105,6 +127,8 @@ def metadata_facets(values: Sequence[Mapping[str, tuple[str, ...]]]) -> tuple[st
 def useful(cards: Sequence[TaskCard], key: str) -> bool:
     """Whether a facet tells tasks apart: two values at least, and for names of groups not one a task."""
     counts = Counter(value for card in cards for value in card.facets.get(key, ()))
+    if key in ("length", "timeout"):
+        return len(cards) > 1 and bool(counts)
     if key == "group":
         return 2 <= len(counts) <= 60 and len(counts) <= len(cards) * 0.8
     if key == "base":

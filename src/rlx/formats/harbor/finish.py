@@ -9,6 +9,7 @@ from rlx.answers import Shown, ShownJson, Withheld, name, record
 from rlx.formats.harbor.dataset import MAX_LISTED, absent, manifests
 from rlx.formats.harbor.discovery import common_root, group_of
 from rlx.formats.harbor.facets import ORDER, ORDERED, metadata_facets, tile_facet, useful
+from rlx.formats.harbor.sizes import spread
 from rlx.ids import ROOT_REF
 from rlx.index.records import Finished, TaskRecord
 from rlx.model import TaskCard
@@ -35,16 +36,18 @@ def finish(records: Sequence[TaskRecord], shared: Mapping[str, bytes]) -> Finish
             if values := known[place].get(key):
                 facets[f"meta:{key}"] = tuple(name(value) for value in dict.fromkeys(values))
         cards.append(replace(item.card, title=titles[place], brief=briefs[place], facets=facets))
+    numbers = {key: tuple(_note(item, "numbers", {}).get(key) for item in records) for key in ("length", "timeout")}
     offered = [key for key in (*ORDER, *(f"meta:{key}" for key in keys)) if useful(cards, key)]
     grouped = "group" in offered
     return Finished(
         cards=tuple(_keep(card, offered) for card in cards),
         settings={},
-        header=_header(records, shared, len({group for group in groups if group}) if grouped else 0),
+        header=_header(records, shared, numbers, len({group for group in groups if group}) if grouped else 0),
         facet_order=tuple(offered),
         ordered=ORDERED,
         tile=tile_facet(_keep(card, offered).facets for card in cards),
         subsets=grouped,
+        numbers=numbers,
         withheld=_withheld(records),
     )
 
@@ -78,7 +81,12 @@ def _titles(records: Sequence[TaskRecord], roots: Sequence[str], common: str) ->
     return found
 
 
-def _header(records: Sequence[TaskRecord], shared: Mapping[str, bytes], groups: int) -> ShownJson:
+def _header(
+    records: Sequence[TaskRecord],
+    shared: Mapping[str, bytes],
+    numbers: Mapping[str, Sequence[float | None]],
+    groups: int,
+) -> ShownJson:
     refs = [item.card.ref for item in records]
     unparsed = [item.card.ref for item in records if item.notes.get("unparsed")]
     odd = [item.card.ref for item in records if item.card.problem and not item.notes.get("unparsed")]
@@ -104,6 +112,7 @@ def _header(records: Sequence[TaskRecord], shared: Mapping[str, bytes], groups: 
         "first": refs[0] if refs else "",
         "root": refs == [ROOT_REF],
         "groups": groups,
+        "spread": {key: spread(values) for key, values in numbers.items()},
         "problems": {"unparsed": unparsed, "missing": odd},
         "manifests": told,
     }

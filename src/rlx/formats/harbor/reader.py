@@ -17,6 +17,7 @@ from rlx.formats.harbor.schema import TaskSettings
 from rlx.formats.harbor.scripts import CODE, suffix
 from rlx.formats.harbor.sections import task_view
 from rlx.formats.harbor.settings import read_settings
+from rlx.formats.harbor.sizes import agent_seconds, words_in
 from rlx.formats.harbor.toml import TomlFile, TomlProblem, parse_toml
 from rlx.formats.harbor.verdict import IGNORES, Question, available, verdicts
 from rlx.hub.info import TreeEntry
@@ -37,7 +38,7 @@ class HarborReader:
     """Meets `rlx.index.records.Reader`."""
 
     format = "harbor"
-    version = 1
+    version = 2
 
     def plan(self, tree: Mapping[str, TreeEntry]) -> tuple[TaskPlan, ...]:
         return tuple(_plan(place) for place in places(tree))
@@ -66,7 +67,7 @@ class HarborReader:
             ref=plan.ref,
             title=_title(subject.settings, agent, plan),
             brief=briefs[0] if briefs else name(""),
-            facets=task_facets(subject),
+            facets=task_facets(subject, agent),
             problem=problem_of(subject),
         )
         return TaskRecord(
@@ -79,6 +80,9 @@ class HarborReader:
             notes={
                 "briefs": briefs,
                 "metadata": metadata_values(subject.settings.metadata),
+                "numbers": {}
+                if facts.problem
+                else {"length": words_in(agent), "timeout": agent_seconds(subject.settings)},
                 "unparsed": file.problem is not None,
             },
         )

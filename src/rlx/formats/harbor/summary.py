@@ -4,29 +4,33 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rlx.answers import ShownJson, name
+from rlx.formats.harbor.facets import ORDERED
+from rlx.formats.harbor.phrases import duration
+from rlx.formats.harbor.sizes import LENGTHS, TIMEOUTS
 from rlx.formats.harbor.support import dataset_support
 from rlx.index.records import Counts, SummaryView
-from rlx.model import Block, Count, Disclose, KeyValues, Note, Row, Section, Shares, Text
+from rlx.model import Block, Count, Disclose, KeyValues, Note, Row, Section, Shares, Steps, Text
 from rlx.texts import Say, say
 
-_OVERVIEW = ("difficulty", "category", "group", "language")
-_GRADING = ("graded", "setup")
-_WORLD = ("runs", "base", "network", "sandbox")
-_ORDERED = frozenset({"difficulty"})
+_OVERVIEW = ("difficulty", "category", "group", "language", "graded", "length", "timeout")
+_WORLD = ("runs", "base", "network", "setup", "sandbox")
+_SCALES = {"length": LENGTHS, "timeout": TIMEOUTS}
+"""Ranges of numbers: those in the middle that nothing falls into are drawn too."""
 _TOP = 8
 
 
 def summary_view(header: ShownJson, counts: Counts) -> SummaryView:
     facts: Any = header.value
     sections = [
-        Section("overview", say("harbor.section.overview"), tuple(_shares(counts, _OVERVIEW))),
-        Section("grading", say("harbor.section.grading"), tuple(_shares(counts, _GRADING))),
-        Section("environment", say("harbor.section.world"), tuple(_shares(counts, _WORLD))),
+        Section("overview", say("harbor.section.overview"), tuple(_shares(counts, _OVERVIEW, facts["spread"]))),
+        Section("grading", say("harbor.section.grading"), (Steps(tuple(_grading(counts))),)),
+        Section("environment", say("harbor.section.world"), tuple(_shares(counts, _WORLD, {}))),
         Section("problems", say("harbor.section.problems"), tuple(_problems(facts["problems"]))),
         Section("manifest", say("harbor.section.manifest"), tuple(_manifests(facts["manifests"]))),
     ]
     how = tuple(_how(facts, counts))
-    return SummaryView(tuple(section for section in sections if section.blocks), how, dataset_support(how[0]))
+    told = tuple(section for section in sections if section.blocks and section.blocks != (Steps(()),))
+    return SummaryView(told, how, dataset_support(how[0]))
 
 
 def evidence(facts: Mapping[str, Any]) -> Say:
@@ -37,15 +41,52 @@ def evidence(facts: Mapping[str, Any]) -> Say:
     return say("harbor.claim.folders", n=n, first=first)
 
 
-def _shares(counts: Counts, keys: Sequence[str]) -> Iterator[Block]:
+def _shares(counts: Counts, keys: Sequence[str], spreads: Mapping[str, Any]) -> Iterator[Block]:
     for key in keys:
         values = counts.facets.get(key, ())
-        if not values or (key in _OVERVIEW and len(values) < 2):
+        if not values:
             continue
-        parts = tuple(Count(value.value, value.n, (key, str(value.value))) for value in values[:_TOP])
-        rest = len(values) - len(parts)
-        note = say("harbor.overview.more", n=rest) if rest > 0 else None
-        yield Shares(say(f"facet.{key}"), parts, counts.tasks, note, ordered=key in _ORDERED)
+        told = {str(value.value): value for value in values}
+        scale = _SCALES.get(key, ())
+        places = [place for place, item in enumerate(scale) if item in told]
+        names = scale[places[0] : places[-1] + 1] if places else list(told)[:_TOP]
+        parts = tuple(
+            Count(*((told[item].value, told[item].n) if item in told else (name(item), 0)), (key, item))
+            for item in names
+        )
+        rest = 0 if places else len(values) - len(parts)
+        note = say("harbor.overview.more", n=rest) if rest > 0 else _spread(key, spreads.get(key))
+        yield Shares(say(f"facet.{key}"), parts, counts.tasks, note, ordered=key in ORDERED and key != "sandbox")
+
+
+def _spread(key: str, found: Mapping[str, float] | None) -> Say | None:
+    if found is None:
+        return None
+    least, middle, most = (found[part] for part in ("least", "middle", "most"))
+    if key == "length":
+        if least == most:
+            return say("harbor.overview.words", n=int(most))
+        return say("harbor.overview.words_between", least=int(least), most=int(most), middle=int(middle))
+    if least == most:
+        return duration(most)
+    return say("harbor.overview.time_between", least=duration(least), most=duration(most))
+
+
+def _grading(counts: Counts) -> Iterator[Say]:
+    """How tasks are graded, over all of them."""
+    graded = {str(value.value): value.n for value in counts.facets.get("graded", ())}
+    needs = {str(value.value): value.n for value in counts.facets.get("setup", ())}
+    one, named, missing = (graded.get(kind, 0) for kind in ("One score", "Named scores", "Not found"))
+    if one and named:
+        yield say("harbor.overview.graded_both", one=one, named=named)
+    elif one or named:
+        every = one + named == counts.tasks
+        yield say(f"harbor.overview.graded_{'every_' if every else ''}{'one' if one else 'named'}", n=one + named)
+    if missing:
+        yield say("harbor.overview.graded_missing", n=missing)
+    for need, key in (("Model judge", "judge"), ("Separate grader", "separate"), ("Steps", "steps")):
+        if needs.get(need):
+            yield say(f"harbor.overview.graded_{key}", n=needs[need])
 
 
 def _problems(problems: Mapping[str, Sequence[str]]) -> Iterator[Block]:
