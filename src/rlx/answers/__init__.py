@@ -4,7 +4,7 @@ Answers never leave: what a solver is to find, what it is graded against, and th
 withheld is named with its reason. Pure: no I/O and no clock, so that it can be tested to exhaustion.
 """
 
-from rlx.answers.contents import file_text
+from rlx.answers.contents import file_rows, file_text
 from rlx.answers.files import file_bytes_ok, file_verdict
 from rlx.answers.keys import is_answer_key
 from rlx.answers.policy import name, prose
@@ -25,6 +25,7 @@ __all__ = [
     "ShownJson",
     "Withheld",
     "file_bytes_ok",
+    "file_rows",
     "file_text",
     "file_verdict",
     "is_answer_key",

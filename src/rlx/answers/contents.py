@@ -2,12 +2,13 @@
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from rlx.answers.files import CODE, CONFIGURATION, Place, file_verdict, is_log, place
 from rlx.answers.logs import verifier_log
 from rlx.answers.records import Policy, parse_json, record
-from rlx.answers.rows import json_lines, table
+from rlx.answers.rows import json_lines, table, values
 from rlx.answers.scripts import script
 from rlx.answers.shown import MARK, Masked, Withheld, show
 from rlx.answers.tomls import toml_text
@@ -44,6 +45,14 @@ def file_text(path: str, data: bytes, *, task_root: str | None) -> Masked | With
         return shown
     more = Withheld(path, say("answers.too_large", megabytes=LIMIT // 2**20))
     return Masked(show(f"{shown.text}{MARK}\n"), shown.masked, (*shown.withheld, more))
+
+
+def file_rows(path: str, rows: Iterable[object], *, task_root: str | None) -> Masked | Withheld:
+    """Rows read from a container, such as a parquet file, as JSON Lines with their answers masked."""
+    verdict = file_verdict(path, task_root=task_root)
+    if verdict.kind == "withhold" and verdict.reason is not None:
+        return Withheld(path, verdict.reason)
+    return values(rows, path=path)
 
 
 def _look(path: str, text: str, where: Place) -> Masked | Withheld:

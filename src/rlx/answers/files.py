@@ -32,6 +32,9 @@ CONTAINERS = keys.names(
     "parquet arrow feather gz tgz bz2 xz zst zip tar 7z rar whl db sqlite sqlite3 npz npy pkl pickle joblib pt pth "
     "safetensors h5 hdf5 xlsx xls ods docx pptx avro orc mat rds rdata msgpack bin lance tfrecord duckdb"
 )
+LISTED = keys.names("parquet zip whl tar tgz gz tbz2 bz2 txz xz")
+"""Containers that are looked into: rows are masked like those of a text file, archives only tell names and sizes.
+Their bytes are withheld like those of every container."""
 _PATCHES = keys.names("patch diff rej orig")
 _DATA = keys.names(
     "json jsonl ndjson json5 csv tsv txt text yaml yml toml xml ini cfg conf sql log out snap lock dat html htm md rst "
@@ -164,7 +167,7 @@ def _in_repository(where: Place) -> FileVerdict:
         return _SHOW
     if keys.flat(where.stem) in _NOTES or (not _is_program(where) and _tells_answer(where)):
         return _withhold("answers.named")
-    if where.suffix in CONTAINERS:
+    if where.suffix in CONTAINERS - LISTED:
         return _withhold("answers.container")
     if where.file == "oracle.txt" or (_is_program(where) and keys.flat(where.stem) in {"solve", "solution"}):
         return _withhold("answers.named")

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from rlx.answers import keys
@@ -38,6 +38,21 @@ def json_lines(text: str, *, path: str) -> Masked:
             masked.append(number)
             withheld.update(dict.fromkeys(reasons))
     return Masked(show("\n".join(out)), tuple(masked), tuple(list(withheld)[:_REPORTED]))
+
+
+def values(rows: Iterable[object], *, path: str) -> Masked:
+    """Rows that some container held, written as JSON Lines, each masked by itself."""
+    out: list[str] = []
+    masked: list[int] = []
+    withheld: dict[Withheld, None] = {}
+    for number, row in enumerate(rows, 1):
+        shown = record(row, at=path)
+        out.append(json.dumps(shown.value.value, ensure_ascii=False))
+        if shown.withheld:
+            masked.append(number)
+            withheld.update(dict.fromkeys(shown.withheld))
+    text = "".join(f"{line}\n" for line in out)
+    return Masked(show(text), tuple(masked), tuple(list(withheld)[:_REPORTED]))
 
 
 def _row(path: str, number: int, line: str) -> tuple[str, tuple[Withheld, ...]]:
