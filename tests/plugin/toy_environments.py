@@ -98,10 +98,10 @@ class ToyEnvironment:
             total=len(refs),
         )
 
-    async def files(self, ref: str | None, path: str = "") -> Listing | Blob:
+    async def files(self, ref: str | None, path: str = "", *, offset: int = 0) -> Listing | Blob:
         if ref is not None:
             self._find(ref)
-        return await self._files.open(path)
+        return await self._files.open(path, offset)
 
     async def run_options(self, ref: str) -> tuple[RunOption, ...]:
         self._find(ref)

@@ -41,8 +41,11 @@ class Environment(Protocol):
 
     async def task(self, ref: str) -> Task: ...
 
-    async def files(self, ref: str | None, path: str = "") -> Listing | Blob:
-        """A folder or a file of a task, or of the whole repository when `ref` is None."""
+    async def files(self, ref: str | None, path: str = "", *, offset: int = 0) -> Listing | Blob:
+        """A folder or a file of a task, or of the whole repository when `ref` is None.
+
+        A folder of very many entries is listed in parts; `offset` is the first entry of the part asked for.
+        """
         ...
 
     async def run_options(self, ref: str) -> tuple[RunOption, ...]: ...

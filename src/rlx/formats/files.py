@@ -50,10 +50,10 @@ class FilesEnvironment:
     async def task(self, ref: str) -> Task:
         self._no_tasks(ref)
 
-    async def files(self, ref: str | None, path: str = "") -> Listing | Blob:
+    async def files(self, ref: str | None, path: str = "", *, offset: int = 0) -> Listing | Blob:
         if ref is not None:
             self._no_tasks(ref)
-        return await self._files.open(path)
+        return await self._files.open(path, offset)
 
     async def run_options(self, ref: str) -> tuple[RunOption, ...]:
         self._no_tasks(ref)

@@ -1,21 +1,19 @@
 """The files of a repository as a reader may see them: folders, masked texts, media; answers withheld."""
 
-import mimetypes
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from rlx.answers import Masked, Withheld, file_bytes_ok, file_text, file_verdict
-from rlx.errors import Forbidden, NotFound
+from rlx.answers import Masked, file_verdict
+from rlx.errors import NotFound
+from rlx.formats.reading import read_file
 from rlx.hub.info import TreeEntry
 from rlx.hub.repo import Repo
 from rlx.model import Blob, FileEntry, Listing
-from rlx.texts import Say, say, words
+from rlx.texts import Say
 
 MAX_ENTRIES = 1000
-"""Entries of one folder that are listed; `Listing.total` tells how many there are."""
-_MEDIA = ("image/", "audio/", "video/", "application/pdf")
-_HEAD = 8000
+"""Entries of one folder that are listed at a time; `Listing.total` tells how many there are."""
 
 
 class RepoFiles:
@@ -25,18 +23,20 @@ class RepoFiles:
         self._repo = repo
         self._roots = frozenset(roots)
 
-    async def open(self, path: str) -> Listing | Blob:
-        """Raises `NotFound`, and `Forbidden` with the reason for a withheld file."""
-        tree = await self._repo.tree()
-        return await self._file(tree[path]) if path in tree else self._folder(path, tree)
+    async def open(self, path: str, offset: int = 0) -> Listing | Blob:
+        """A file, or a folder's entries from `offset`.
 
-    def _folder(self, path: str, tree: Mapping[str, TreeEntry]) -> Listing:
+        Raises `NotFound`, and `Forbidden` with the reason for a withheld file.
+        """
+        tree = await self._repo.tree()
+        return await self._file(tree[path]) if path in tree else self._folder(path, tree, offset)
+
+    def _folder(self, path: str, tree: Mapping[str, TreeEntry], offset: int) -> Listing:
         path = path.strip("/")
         children = folder_children(tree, path)
         if path and not children:
             raise NotFound(f"No file or folder {path[:200]!r} in {self._repo.key}.")
-        shown = [self._entry(child, tree) for child in children[:MAX_ENTRIES]]
-        return Listing(path, tuple(shown), len(children), len(children) > len(shown))
+        return _part(path, [self._entry(child, tree) for child in _slice(children, offset)], len(children), offset)
 
     def _entry(self, path: str, tree: Mapping[str, TreeEntry]) -> FileEntry:
         entry = tree.get(path)
@@ -52,30 +52,7 @@ class RepoFiles:
 
     async def _file(self, entry: TreeEntry) -> Blob:
         root = self._root(entry.path)
-        below = _below(entry.path, root)
-        verdict = file_verdict(below, task_root=root)
-        if verdict.kind == "withhold" and verdict.reason is not None:
-            raise withheld_error(entry.path, Withheld(entry.path, verdict.reason))
-        data = await self._repo.read(entry.path)
-        guess = mimetypes.guess_type(entry.path)[0] or ""
-        media = guess if guess.startswith(_MEDIA) and guess != "image/svg+xml" else "application/octet-stream"
-        if media.startswith(_MEDIA) or b"\0" in data[:_HEAD]:
-            refused = file_bytes_ok(below, task_root=root)
-            if refused is not None:
-                raise withheld_error(entry.path, refused)
-            return Blob(entry.path, entry.size, None, data, media)
-        shown = file_text(below, data, task_root=root)
-        if isinstance(shown, Withheld):
-            raise withheld_error(entry.path, shown)
-        return Blob(
-            entry.path,
-            entry.size,
-            shown.text,
-            media_type="text/plain",
-            encoding_note=None if _is_utf8(data) else say("files.not_utf8"),
-            masked=shown.masked,
-            withheld=shown.withheld,
-        )
+        return await read_file(self._repo, entry, _below(entry.path, root), root)
 
     def _root(self, path: str) -> str | None:
         """The innermost task that holds `path`, or None."""
@@ -105,14 +82,23 @@ def folder_children(tree: Mapping[str, object], folder: str) -> list[str]:
     return folders + children
 
 
-def folder_of(path: str, listed: Mapping[str, FileEntry]) -> Listing:
-    """The folder `path` of files that are already listed, in path order. Raises `NotFound`."""
+def folder_of(path: str, listed: Mapping[str, FileEntry], offset: int = 0) -> Listing:
+    """The folder `path` of files that are already listed, in path order, from `offset`. Raises `NotFound`."""
     path = path.strip("/")
     children = folder_children(listed, path)
     if path and not children:
         raise NotFound(f"No file or folder {path[:200]!r} in this task.")
-    shown = [listed.get(child) or FileEntry(child, 0, is_dir=True) for child in children[:MAX_ENTRIES]]
-    return Listing(path, tuple(shown), len(children), len(children) > len(shown))
+    shown = [listed.get(child) or FileEntry(child, 0, is_dir=True) for child in _slice(children, offset)]
+    return _part(path, shown, len(children), offset)
+
+
+def _slice(children: Sequence[str], offset: int) -> Sequence[str]:
+    return children[offset : offset + MAX_ENTRIES]
+
+
+def _part(path: str, entries: Iterable[FileEntry], total: int, offset: int) -> Listing:
+    shown = tuple(entries)
+    return Listing(path, shown, total, total > offset + len(shown), offset)
 
 
 def packed_blob(entry: FileEntry, masked: Masked) -> Blob:
@@ -132,17 +118,5 @@ def relative_to(root: str, found: Listing | Blob) -> Listing | Blob:
     return replace(found, path=path, entries=tuple(replace(e, path=e.path[len(root) + 1 :]) for e in found.entries))
 
 
-def withheld_error(path: str, withheld: Withheld) -> Forbidden:
-    return Forbidden(f"{path} is withheld: {words(withheld.reason)}")
-
-
 def _below(path: str, root: str | None) -> str:
     return path[len(root) + 1 :] if root else path
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -1,6 +1,6 @@
 """One repository at one revision, read with one viewer's token: what formats are given."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -14,6 +14,8 @@ from rlx.ids import EnvKey
 
 MAX_TEXT = 8 * 1024 * 1024
 """Bytes of a file that is read whole for a reader or an index."""
+_TELLING = 1000
+"""Files between two tellings of a listing: the Hub's pages hold as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,8 @@ class Repo:
     info: RepoInfo
     token: Token
     max_files: int = 400_000
+    on_listed: Callable[[int], None] | None = field(default=None, repr=False)
+    """Told now and then how many files are listed, while they are."""
     _tree: dict[str, TreeEntry] | None = field(default=None, repr=False)
     _lock: anyio.Lock = field(default_factory=anyio.Lock, repr=False)
 
@@ -50,8 +54,12 @@ class Repo:
         """Files by path, sorted. Raises `TooLarge` past `max_files`."""
         async with self._lock:
             if self._tree is None:
-                listing = self.client.tree(self.key, self.sha, token=self.token, limit=self.max_files)
-                self._tree = {entry.path: entry for entry in sorted([e async for e in listing], key=lambda e: e.path)}
+                found: list[TreeEntry] = []
+                async for entry in self.client.tree(self.key, self.sha, token=self.token, limit=self.max_files):
+                    found.append(entry)
+                    if self.on_listed and len(found) % _TELLING == 0:
+                        self.on_listed(len(found))
+                self._tree = {entry.path: entry for entry in sorted(found, key=lambda entry: entry.path)}
         return self._tree
 
     async def read(self, path: str, *, limit: int = MAX_TEXT) -> bytes:
@@ -60,6 +68,12 @@ class Repo:
         if entry is None:
             raise NotFound(f"No file {path[:200]!r} in {self.key}.")
         return await self.client.read(self.key, self.sha, path, token=self.token, limit=limit, expected=entry.size)
+
+    async def read_range(self, path: str, start: int, end: int) -> bytes:
+        """Bytes `start` up to, not including, `end` of a file the tree lists. Raises `NotFound`, `Upstream`."""
+        if path not in await self.tree():
+            raise NotFound(f"No file {path[:200]!r} in {self.key}.")
+        return await self.client.read_range(self.key, self.sha, path, token=self.token, start=start, end=end)
 
     @asynccontextmanager
     async def read_many(

@@ -100,14 +100,14 @@ class IndexedEnvironment:
             total=self.index.header.tasks,
         )
 
-    async def files(self, ref: str | None, path: str = "") -> Listing | Blob:
+    async def files(self, ref: str | None, path: str = "", *, offset: int = 0) -> Listing | Blob:
         if ref is None:
-            return await self._files.open(path)
+            return await self._files.open(path, offset)
         place = self._place(ref)
         record = self._pack.record(place, self.index.card(place), None)
         listed = {entry.path: entry for entry in record.files}
         if path not in listed:
-            return folder_of(path, listed)
+            return folder_of(path, listed, offset)
         if path in record.texts:
             return packed_blob(listed[path], record.texts[path])
         root = _root(ref)

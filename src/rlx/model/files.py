@@ -1,6 +1,7 @@
 """Files of a repository or a task, as a reader may see them."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from rlx.answers import Shown, Withheld
 from rlx.texts import Say
@@ -23,6 +24,12 @@ class Listing:
     entries: tuple[FileEntry, ...]
     total: int
     truncated: bool = False
+    """There are more entries after these."""
+    offset: int = 0
+    """How many come before these."""
+
+
+type Form = Literal["file", "rows", "members"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +48,14 @@ class Blob:
     withheld: tuple[Withheld, ...] = ()
     truncated: bool = False
     """Only the head is here; `size` is the whole."""
+    form: Form = "file"
+    """What `held` is when it is not the file's own text: a table's rows, or the names and sizes an archive holds."""
+    inside: Shown | None = None
+    """What was found inside a file whose bytes may be served, which are in `data`; else it is in `text`."""
+    note: Say | None = None
+    """What a reader should know of it: why it is not looked into, how many of its rows are here."""
+
+    @property
+    def held(self) -> Shown | None:
+        """Rows or members as JSON Lines, of a container that was looked into."""
+        return None if self.form == "file" else self.text if self.inside is None else self.inside

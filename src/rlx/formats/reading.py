@@ -1,0 +1,162 @@
+"""One file of a repository as a reader may see it: masked text, media, or what a container holds."""
+
+import io
+import json
+import mimetypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+
+from rlx.answers import Masked, Withheld, file_bytes_ok, file_rows, file_text, file_verdict, prose
+from rlx.answers.files import LISTED
+from rlx.errors import Forbidden, TooLarge
+from rlx.formats import archives, parquet
+from rlx.formats.ranges import RangeFile
+from rlx.hub.info import TreeEntry
+from rlx.hub.repo import MAX_TEXT, Repo
+from rlx.model.files import Blob, Form
+from rlx.texts import Say, say, words
+
+MAX_MEDIA = 24 * 1024 * 1024
+"""Bytes of an image, a sound or a video that is served."""
+TEXT_HEAD = 1024 * 1024
+"""Bytes that are shown of a text too large to be read whole."""
+_MEDIA = ("image/", "audio/", "video/", "application/pdf")
+_SNIFFED = 8000
+_BINARY = "application/octet-stream"
+_POINTER = b"version https://git-lfs.github.com/spec/"
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    repo: Repo
+    entry: TreeEntry
+    below: str
+    """Its path from its task, or from the repository when `root` is None."""
+    root: str | None
+
+    @property
+    def path(self) -> str:
+        return self.entry.path
+
+    @property
+    def media(self) -> str:
+        guess = mimetypes.guess_type(self.path)[0] or ""
+        return guess if guess.startswith(_MEDIA) and guess != "image/svg+xml" else _BINARY
+
+    @property
+    def bytes_refused(self) -> Withheld | None:
+        return file_bytes_ok(self.below, task_root=self.root)
+
+    async def head(self, count: int) -> bytes:
+        """Its first `count` bytes, or all of them."""
+        if self.entry.size <= count:
+            return await self.repo.read(self.path, limit=count)
+        return await self.repo.read_range(self.path, 0, count)
+
+
+async def read_file(repo: Repo, entry: TreeEntry, below: str, root: str | None) -> Blob:
+    """The file `entry`, which lies at `below` in the task at `root` or, with `root=None`, in the repository.
+
+    Raises `Forbidden` with the reason for a withheld file.
+    """
+    file = _File(repo, entry, below, root)
+    verdict = file_verdict(below, task_root=root)
+    if verdict.kind == "withhold" and verdict.reason is not None:
+        raise withheld_error(entry.path, Withheld(entry.path, verdict.reason))
+    if file.media != _BINARY:
+        return await _bytes(file, await file.head(MAX_MEDIA if entry.size <= MAX_MEDIA else _SNIFFED))
+    data = await file.head(MAX_TEXT if entry.size <= MAX_TEXT else TEXT_HEAD)
+    if data and below.lower().rpartition(".")[2] in LISTED and not data.startswith(_POINTER):
+        return await _container(file, data)
+    if b"\0" in data[:_SNIFFED]:
+        return await _bytes(file, data)
+    return await anyio.to_thread.run_sync(_text, file, data)
+
+
+async def _bytes(file: _File, data: bytes, note: Say | None = None) -> Blob:
+    refused = file.bytes_refused
+    if refused is not None:
+        raise withheld_error(file.path, refused, note)
+    return Blob(file.path, file.entry.size, None, data, file.media, truncated=len(data) < file.entry.size, note=note)
+
+
+def _text(file: _File, data: bytes) -> Blob:
+    cut = len(data) < file.entry.size
+    if cut:
+        data = data[: data.rfind(b"\n") + 1] or data
+    shown = file_text(file.below, data, task_root=file.root)
+    if isinstance(shown, Withheld):
+        raise withheld_error(file.path, shown)
+    return Blob(
+        file.path,
+        file.entry.size,
+        shown.text,
+        media_type="text/plain",
+        encoding_note=None if _is_utf8(data) else say("files.not_utf8"),
+        masked=shown.masked,
+        withheld=shown.withheld,
+        truncated=cut,
+    )
+
+
+async def _container(file: _File, data: bytes) -> Blob:
+    try:
+        form, shown, note = await anyio.to_thread.run_sync(_look_into, file, data)
+    except (archives.Refused, parquet.Unreadable) as error:
+        return await _bytes(file, data, error.reason)
+    except TooLarge:
+        return await _bytes(file, data, say("viewer.container_large"))
+    if isinstance(shown, Withheld):
+        raise withheld_error(file.path, shown)
+    served = file.bytes_refused is None
+    return Blob(
+        file.path,
+        file.entry.size,
+        None if served else shown.text,
+        data if served else None,
+        masked=shown.masked,
+        withheld=shown.withheld,
+        truncated=len(data) < file.entry.size,
+        form=form,
+        inside=shown.text if served else None,
+        note=note,
+    )
+
+
+def _look_into(file: _File, data: bytes) -> tuple[Form, Masked | Withheld, Say | None]:
+    """What a container holds and, where not all of it is here, how much is."""
+    source: BinaryIO = io.BytesIO(data)
+    if len(data) < file.entry.size:
+        source = io.BufferedReader(RangeFile(file.entry.size, lambda start, end: _fetch(file, start, end)))
+    if archives.is_archive(file.below):
+        return "members", _listed(archives.members(file.below, source, file.entry.size)), None
+    found = parquet.first_rows(source)
+    part = say("viewer.rows_of", n=len(found.rows), total=found.total) if len(found.rows) < found.total else None
+    return "rows", file_rows(file.below, found.rows, task_root=file.root), part
+
+
+def _fetch(file: _File, start: int, end: int) -> bytes:
+    return anyio.from_thread.run(file.repo.read_range, file.path, start, end)
+
+
+def _listed(members: Sequence[archives.Member]) -> Masked:
+    lines = (json.dumps({"path": item.path, "size": item.size}, ensure_ascii=False) for item in members)
+    return Masked(prose("".join(f"{line}\n" for line in lines)))
+
+
+def withheld_error(path: str, withheld: Withheld, note: Say | None = None) -> Forbidden:
+    """What is raised for a withheld file. `note` adds why it could not be looked into either."""
+    return Forbidden(f"{path} is withheld: {words(withheld.reason)}", hint=words(note) if note else None)
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
