@@ -31,12 +31,14 @@ from rlx.model import (
     Support,
     Task,
     TaskCard,
+    TaskHit,
     TaskQuery,
     Tile,
     Tiles,
     Viewer,
 )
 from rlx.settings import Settings
+from rlx.store.instance import Instance
 from rlx.texts import say
 from rlx.web.samples import BLOCKS
 
@@ -162,7 +164,7 @@ class ToyEnvironment:
             total=len(self.refs),
         )
 
-    async def files(self, ref: str | None, path: str = "") -> Listing | Blob:
+    async def files(self, ref: str | None, path: str = "", *, offset: int = 0) -> Listing | Blob:
         if ref is not None:
             await self.canonical(ref)
         if path.startswith("secret"):
@@ -254,6 +256,9 @@ class ToyCatalog:
         facets = (Facet("graded", name("Graded by"), (FacetValue(name("Tests"), 3, "Tests" in chosen),)),)
         return EnvPage(items, len(found), kinds, facets, len(self.cards), len(REFS), query.offset, query.limit)
 
+    async def tasks(self, text: str, *, limit: int = 10) -> tuple[TaskHit, ...]:
+        return tuple(TaskHit(MAIN, _card(ref)) for ref in REFS if text in ref)[:limit]
+
     async def random(self, viewer: Viewer) -> tuple[EnvKey, str] | None:
         return (parse_key("toy/main"), "a%2Fb")
 
@@ -309,8 +314,17 @@ class ToyHub:
 
 
 @dataclass(slots=True)
+class ToyInstance:
+    told: Instance = field(default_factory=Instance)
+
+    def current(self) -> Instance:
+        return self.told
+
+
+@dataclass(slots=True)
 class ToyServices:
     settings: Settings
     hub: ToyHub = field(default_factory=ToyHub)
     catalog: ToyCatalog = field(default_factory=ToyCatalog)
     library: ToyLibrary = field(default_factory=ToyLibrary)
+    instance: ToyInstance = field(default_factory=ToyInstance)

@@ -33,6 +33,9 @@ async def on_error(request: Request, error: Exception) -> Response:
         key = env_address(request)
         progress = await site_of(request).services.library.progress(key, viewer_of(request))
         return _tell(request, told, template="reading.html", key=key, progress=progress or Progress("listing"))
+    if isinstance(told, Upstream) and request.url.path == "/":
+        query = f"?{request.url.query}" if request.url.query else ""
+        return _tell(request, told, template="explore_down.html", again=f"/{query}")
     if isinstance(error, HTTPException):
         response = _tell(request, told, status=error.status_code)
         response.headers.update(error.headers or {})

@@ -1,4 +1,4 @@
-"""Kinds of environment as people read them: a label and an icon each."""
+"""Kinds of environment as people read them, a label and an icon each; levels of difficulty as steps of a colour."""
 
 from dataclasses import dataclass
 
@@ -23,3 +23,10 @@ KINDS_SHOWN = {
     "mimo": KindShown(say("web.kind_mimo"), "fw-mimo"),
     "rows": KindShown(say("web.kind_rows"), "fw-rows"),
 }
+
+LEVEL_STEPS = {
+    **dict.fromkeys(("trivial", "easy", "simple", "short", "beginner"), "d1"),
+    **dict.fromkeys(("medium", "moderate", "intermediate"), "d2"),
+    **dict.fromkeys(("hard", "difficult", "complex", "intricate", "expert", "very hard"), "d3"),
+}
+"""The class that fills a bar, by a difficulty's own word; other words are only context."""

@@ -26,8 +26,8 @@ class Links:
     def icon(self, name: str) -> str:
         return f"{self.static('icons.svg')}#{name}"
 
-    def explore(self, query: EnvQuery = _NO_QUERY, **changes: Any) -> str:
-        """The list of environments, from its first page unless `offset` says otherwise."""
+    def explore(self, query: EnvQuery = _NO_QUERY, *, trend: int = 1, **changes: Any) -> str:
+        """The list of environments, from its first page unless `offset` says otherwise; `trend` pages the trending."""
         query = replace(query, **{"offset": 0, **changes})
         fields = {
             "q": query.text,
@@ -37,6 +37,7 @@ class Links:
             "sort": query.sort,
             "offset": query.offset,
             "limit": query.limit,
+            "trend": trend,
         }
         default = {
             **dict.fromkeys(fields),
@@ -45,8 +46,13 @@ class Links:
             "sort": _NO_QUERY.sort,
             "offset": 0,
             "limit": _NO_QUERY.limit,
+            "trend": 1,
         }
         return _with("/", fields, default)
+
+    def look(self, key: EnvKey) -> str:
+        """An environment at a glance, as a fragment."""
+        return _with("/", {"look": str(key)}, {})
 
     def env(self, key: EnvKey, query: TaskQuery = _NO_TASK_QUERY, **changes: Any) -> str:
         """An environment with its task list, from the first page unless `offset` says otherwise."""

@@ -6,8 +6,9 @@ from typing import Protocol
 from rlx.formats.base import Environment
 from rlx.hub.info import RepoInfo
 from rlx.ids import EnvKey
-from rlx.model import EnvPage, EnvQuery, Progress, Viewer
+from rlx.model import EnvPage, EnvQuery, Progress, TaskHit, Viewer
 from rlx.settings import Settings
+from rlx.store.instance import Instance
 
 
 class Hub(Protocol):
@@ -18,6 +19,10 @@ class Hub(Protocol):
 
 class Catalog(Protocol):
     async def search(self, query: EnvQuery, viewer: Viewer) -> EnvPage: ...
+
+    async def tasks(self, text: str, *, limit: int = 10) -> tuple[TaskHit, ...]:
+        """Tasks of any environment that hold every word."""
+        ...
 
     async def random(self, viewer: Viewer) -> tuple[EnvKey, str] | None:
         """Some task of some environment that was read; None when none was."""
@@ -36,6 +41,12 @@ class Library(Protocol):
     def follow(self, key: EnvKey, viewer: Viewer) -> AsyncIterator[Progress]: ...
 
 
+class InstanceSettings(Protocol):
+    def current(self) -> Instance:
+        """What the operators set, now."""
+        ...
+
+
 class Services(Protocol):
     @property
     def settings(self) -> Settings: ...
@@ -48,3 +59,6 @@ class Services(Protocol):
 
     @property
     def library(self) -> Library: ...
+
+    @property
+    def instance(self) -> InstanceSettings: ...

@@ -19,7 +19,8 @@ EnvSort = Literal["trending", "updated", "tasks", "name", "downloads", "likes"]
 TaskSort = Literal["order", "title"]
 
 
-def _words(text: str) -> str:
+def plain_words(text: str) -> str:
+    """What was typed, without extra space. Raises `BadInput` for control characters."""
     if any((ord(char) < 32 and char not in "\t\n\r") or 0xD800 <= ord(char) <= 0xDFFF for char in text):
         raise BadInput("The search holds control characters.")
     return " ".join(text.split())
@@ -37,7 +38,7 @@ def read_env_query(
     if kind and kind not in KINDS:
         raise BadInput(f"{kind[:40]!r} is not a kind of environment.", hint=f"One of: {', '.join(KINDS)}.")
     return EnvQuery(
-        text=_words(q),
+        text=plain_words(q),
         kind=kind or None,
         filters=parse_filters(f),
         collection=collection or None,
@@ -56,7 +57,7 @@ def read_task_query(
     limit: Limit = 50,
 ) -> TaskQuery:
     return TaskQuery(
-        text=_words(q), filters=parse_filters(f), subset=subset or None, sort=sort, offset=offset, limit=limit
+        text=plain_words(q), filters=parse_filters(f), subset=subset or None, sort=sort, offset=offset, limit=limit
     )
 
 

@@ -20,7 +20,7 @@ from rlx.web import highlight, inert, lexers
 from rlx.web.blocks_html import Blocks, Spot
 from rlx.web.bounded import Bounded, digest
 from rlx.web.facets import box
-from rlx.web.kinds import KINDS_SHOWN
+from rlx.web.kinds import KINDS_SHOWN, LEVEL_STEPS
 from rlx.web.links import Links
 from rlx.web.markdown import Base, render_markdown
 from rlx.web.tree import tree
@@ -65,6 +65,7 @@ class Renderer:
         )
         self._environment.globals.update(say=say, links=links, version=__version__, kinds=KINDS_SHOWN, box=box)
         self._environment.globals.update(shown_lines=SHOWN_LINES, line_count=_line_count, languages=LANGUAGES)
+        self._environment.globals.update(level_steps=LEVEL_STEPS)
         self._environment.filters.update(
             t=_words,
             num=figures.number,

@@ -6,7 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from rlx.web.api import envs, schemas, site
+from rlx.web.api import envs, schemas, search, site
 
 type Handler = Callable[..., Coroutine[Any, Any, Response]]
 
@@ -31,7 +31,8 @@ _ENV = (
 )
 
 API_ROUTES = (
-    ApiRoute("/api/search", site.search, schemas.EnvListAnswer),
+    ApiRoute("/api/search", search.environments, schemas.EnvListAnswer),
+    ApiRoute("/api/search/tasks", search.tasks, schemas.TaskHitListAnswer),
     ApiRoute("/api/random", site.random, schemas.RandomAnswer),
     ApiRoute("/api/me", site.me, schemas.MeAnswer),
     *(

@@ -75,6 +75,19 @@ class TaskListAnswer(Shape):
     note: str | None
 
 
+class TaskHitAnswer(TaskCardAnswer):
+    id: str
+
+
+class TaskHitListAnswer(Shape):
+    cards: list[TaskHitAnswer]
+    total: int
+    offset: int
+    page: int
+    facets: list[FacetAnswer]
+    note: str | None
+
+
 class WithheldAnswer(Shape):
     where: str
     reason: str

@@ -1,22 +1,11 @@
-"""The API of the whole site: search, a random task, who is asking."""
+"""The API of the whole site: a random task, who is asking."""
 
 from fastapi import Request, Response
 
 from rlx.errors import NotFound
-from rlx.telemetry import span
-from rlx.web.api.envs import chance, reply
-from rlx.web.lists import env_list
-from rlx.web.queries import AskedEnvs
+from rlx.web.api.envs import chance
 from rlx.web.respond import to_bytes
-from rlx.web.site import language_of, site_of, viewer_of
-
-
-async def search(request: Request, query: AskedEnvs) -> Response:
-    """Environments by words and kind."""
-    site = site_of(request)
-    with span("search"):
-        page = await site.services.catalog.search(query, viewer_of(request))
-    return reply(request, {**env_list(page, site.links, language_of(request))})
+from rlx.web.site import site_of, viewer_of
 
 
 async def random(request: Request) -> Response:

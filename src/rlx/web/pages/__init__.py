@@ -51,6 +51,7 @@ PAGES = (
     PageRoute("/readyz", machinery.ready),
     PageRoute("/-/healthz", machinery.health),
     PageRoute("/-/patterns", patterns.patterns),
+    PageRoute("/-/banner", explore.close_banner, _WRITE),
     PageRoute("/-/theme", preferences.theme, _WRITE),
     PageRoute("/robots.txt", machinery.robots),
     PageRoute("/sitemap.xml", machinery.sitemap),

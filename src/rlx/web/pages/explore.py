@@ -1,27 +1,82 @@
-"""`/`: every environment, by word and kind."""
+"""`/`: every environment, by word, kind and facet; `?look=` one of them at a glance; the banner over them."""
 
-from fastapi import Request, Response
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from fastapi import Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from rlx.errors import NotFound
+from rlx.answers.shown import Json
+from rlx.errors import BadInput, NotFound, UserError
+from rlx.ids import EnvKey, parse_key
+from rlx.model import EnvCard, EnvPage, EnvQuery, TaskCard, TaskHit, TaskQuery, Viewer
 from rlx.telemetry import span
+from rlx.texts import say, words
+from rlx.twins.inline import line
+from rlx.twins.inline import span as code_span
 from rlx.twins.markdown import listing_markdown
-from rlx.web.lists import env_list
+from rlx.web.forms import inside, read_form
+from rlx.web.links import Links
+from rlx.web.lists import env_card, env_list, hit_card
+from rlx.web.ports import Services
 from rlx.web.queries import AskedEnvs
 from rlx.web.respond import View, answer
 from rlx.web.site import site_of, viewer_of
+from rlx.web.viewer import is_secure
+
+TREND = 8
+"""Environments of one page of trending: two rows of four."""
+TREND_PAGES = 5
+HITS = 5
+"""Tasks shown that match the words."""
+BANNER_COOKIE = "banner"
+BANNER_LIFE = 7 * 24 * 3600
+
+Trend = Annotated[int, Query(ge=1, le=TREND_PAGES, description="Page of the trending environments.")]
+Part = Annotated[Literal["page", "results"], Query(description="`results` leaves off what a search does not change.")]
+Look = Annotated[str, Query(max_length=250, description="The environment to be shown alone, at a glance.")]
 
 
-async def explore(request: Request, query: AskedEnvs) -> Response:
-    site = site_of(request)
+@dataclass(frozen=True, slots=True)
+class Trending:
+    cards: tuple[EnvCard, ...]
+    place: int
+    """1-based page among `pages`."""
+    pages: int
+
+    @property
+    def told(self) -> bool:
+        """Whether the Hub tells a trend of any of them; else they stand in the listing's order."""
+        return any(card.trending for card in self.cards)
+
+
+async def explore(
+    request: Request, query: AskedEnvs, trend: Trend = 1, part: Part = "page", look: Look = ""
+) -> Response:
+    site, viewer = site_of(request), viewer_of(request)
+    if look:
+        return await _look(request, parse_key(look), viewer)
+    catalog = site.services.catalog
     with span("search"):
-        page = await site.services.catalog.search(query, viewer_of(request))
+        page = await catalog.search(query, viewer)
+        trending = await _trending(site.services, query, page, trend, viewer)
+        hits = await catalog.tasks(query.text, limit=HITS) if query.text and not query.offset else ()
+        whole = page if part == "results" or _is_plain(query) else await catalog.search(EnvQuery(limit=1), viewer)
     view = View(
-        "explore.html",
-        site.links.explore(query, offset=query.offset),
-        {"query": query, "page": page},
-        json=lambda language: env_list(page, site.links, language),
-        markdown=lambda language: listing_markdown(page, language),
+        "explore_results.html" if part == "results" else "explore.html",
+        site.links.explore(query, trend=trend, offset=query.offset),
+        {
+            "query": query,
+            "page": page,
+            "trending": trending,
+            "hits": hits,
+            "named": _named(query.text) if not page.total else None,
+            **_setting(request, whole),
+        },
+        json=lambda language: explore_json(page, hits, site.links, language),
+        markdown=lambda language: listing_markdown(page, language) + _hits_markdown(hits, language),
     )
     return await answer(request, view)
 
@@ -34,3 +89,99 @@ async def random_task(request: Request) -> Response:
         raise NotFound("No environment with tasks has been read yet.", hint="Open an environment first.")
     key, ref = found
     return RedirectResponse(site.links.task(key, ref), 303, {"cache-control": "no-store"})
+
+
+async def close_banner(request: Request) -> Response:
+    """Keep this banner closed for a week, and return to the page it stood on."""
+    fields = await read_form(request)
+    site = site_of(request)
+    banner = site.services.instance.current().banner
+    response = RedirectResponse(inside(fields.get("back", "")), 303, {"cache-control": "no-store"})
+    if banner is not None and fields.get("id") == banner.id:
+        secure = is_secure(request, site.settings.public_url)
+        response.set_cookie(BANNER_COOKIE, banner.id, max_age=BANNER_LIFE, path="/", secure=secure, samesite="lax")
+    return response
+
+
+def explore_json(page: EnvPage, hits: tuple[TaskHit, ...], links: Links, language: str) -> dict[str, Json]:
+    """The list, and the tasks of any environment that match its words."""
+    found: list[Json] = [hit_card(hit, links, language) for hit in hits]
+    return {**env_list(page, links, language), "matching_tasks": found}
+
+
+def _hits_markdown(hits: tuple[TaskHit, ...], language: str) -> str:
+    if not hits:
+        return ""
+    lines = [f"- {code_span(str(hit.key))} {code_span(hit.card.ref)} {line(hit.card.title, language)}" for hit in hits]
+    return "\n".join(["", f"## {words(say('explore.hits'), language)}", "", *lines, ""])
+
+
+def _setting(request: Request, whole: EnvPage) -> Mapping[str, Any]:
+    """What stands around the results: the numbers of the whole catalog, and what the operators set."""
+    instance = site_of(request).services.instance.current()
+    banner = instance.banner
+    closed = banner is not None and request.cookies.get(BANNER_COOKIE) == banner.id
+    servers = sum(n for kind, n in whole.kinds if kind in {"openenv", "servers"})
+    return {
+        "servers": servers,
+        "datasets": whole.environments - servers,
+        "tasks": whole.tasks,
+        "banner": None if closed else banner,
+        "collections": instance.collections,
+    }
+
+
+async def _trending(services: Services, query: EnvQuery, page: EnvPage, number: int, viewer: Viewer) -> Trending | None:
+    """The trending ones of a kind; None where the list is a search, or so short that it tells as much."""
+    if query.text or query.filters or query.collection or query.offset or page.total <= TREND:
+        return None
+    pages = min(math.ceil(page.total / TREND), TREND_PAGES)
+    place = min(number, pages)
+    first, last = (place - 1) * TREND, min(place * TREND, page.total)
+    if query.sort == "trending" and last <= len(page.items):
+        return Trending(page.items[first:last], place, pages)
+    found = await services.catalog.search(EnvQuery(kind=query.kind, offset=first, limit=TREND), viewer)
+    return Trending(found.items, place, pages)
+
+
+def _is_plain(query: EnvQuery) -> bool:
+    return not (query.text or query.filters or query.collection)
+
+
+def _named(text: str) -> EnvKey | None:
+    """The environment that `text` names, as one may be known by name alone."""
+    try:
+        return parse_key(text)
+    except BadInput:
+        return None
+
+
+async def _look(request: Request, key: EnvKey, viewer: Viewer) -> Response:
+    """One environment at a glance: its card and its first tasks."""
+    site = site_of(request)
+    with span("search"):
+        found = await site.services.catalog.search(EnvQuery(text=key.repo_id, sort="name", limit=100), viewer)
+    card = next((item for item in found.items if item.key == key), None)
+    if card is None:
+        raise NotFound(f"No {key} in the list of environments.")
+    with span("read"):
+        tasks = await _first_tasks(site.services, card, viewer)
+    view = View(
+        "explore_look.html",
+        site.links.look(key),
+        {"card": card, "tasks": tasks},
+        json=lambda language: env_card(card, site.links, language),
+        markdown=lambda language: listing_markdown(EnvPage((card,), 1, (), (), 1, 0, 0, 1), language),
+    )
+    return await answer(request, view)
+
+
+async def _first_tasks(services: Services, card: EnvCard, viewer: Viewer) -> tuple[TaskCard, ...]:
+    """Some tasks of what was read already; none rather than an error."""
+    if card.state != "ready" or not card.tasks:
+        return ()
+    try:
+        opened = await services.library.open(card.key, viewer, wait=0.5)
+        return (await opened.tasks(TaskQuery(limit=HITS))).items
+    except UserError:
+        return ()  # gone or changed since it was read: the card still tells what is known

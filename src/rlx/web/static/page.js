@@ -3,6 +3,8 @@ import "./theme.js";
 import { follow } from "./progress.js";
 import { marks } from "./lines.js";
 import { copying } from "./copy.js";
+import { keys } from "./keys.js";
+import { suggest } from "./search.js";
 
 // "/" goes to the search box.
 const find = document.querySelector("[data-find]");
@@ -21,10 +23,13 @@ if (find) {
 }
 
 // A choice in a list form is sent at once.
-for (const control of document.querySelectorAll("[data-send]")) {
-  control.addEventListener("change", () => control.form.requestSubmit());
-}
+document.addEventListener("change", (event) => {
+  if (event.target.matches("[data-send]")) event.target.form.requestSubmit();
+});
+
+suggest(document.querySelector("[data-suggest]"));
 
 follow(document.querySelector("[data-progress]"));
 marks(document.querySelector("pre.lines"));
-copying(document.querySelectorAll("pre[data-copy]"));
+copying();
+keys();

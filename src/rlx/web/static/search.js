@@ -1,0 +1,126 @@
+// The search box of every page but explore, as a combobox: what is trending before anything is typed, then
+// environments and tasks. Without it the box is a plain form. https://www.w3.org/WAI/ARIA/apg/patterns/combobox/
+const WAIT = 160;
+const MOST = 6;
+
+export function suggest(form) {
+  if (!form) return;
+  const input = form.elements.q;
+  const list = document.createElement("div");
+  list.className = "suggest";
+  list.id = "suggest";
+  list.role = "listbox";
+  list.setAttribute("aria-label", input.labels[0].textContent);
+  list.hidden = true;
+  form.append(list);
+  for (const [name, value] of [["role", "combobox"], ["aria-autocomplete", "list"], ["aria-controls", list.id], ["aria-expanded", "false"]]) input.setAttribute(name, value);
+
+  let timer, asked, options = [], at = -1;
+
+  function close() {
+    clearTimeout(timer);
+    asked?.abort();
+    list.hidden = true;
+    options = [];
+    at = -1;
+    input.setAttribute("aria-expanded", "false");
+    input.removeAttribute("aria-activedescendant");
+  }
+
+  function move(to) {
+    options[at]?.setAttribute("aria-selected", "false");
+    at = to;
+    const option = options[at];
+    if (!option) return input.removeAttribute("aria-activedescendant");
+    option.setAttribute("aria-selected", "true");
+    option.scrollIntoView({ block: "nearest" });
+    input.setAttribute("aria-activedescendant", option.id);
+  }
+
+  async function show(text) {
+    asked?.abort();
+    const signal = (asked = new AbortController()).signal;
+    const ask = async (path, query) => {
+      const answer = await fetch(`${path}?${new URLSearchParams(query)}`, { signal });
+      return answer.ok ? (await answer.json()).cards : [];
+    };
+    try {
+      const [envs, tasks] = await Promise.all([
+        ask("/api/search", { q: text, limit: MOST }),
+        text ? ask("/api/search/tasks", { q: text, limit: MOST }) : [],
+      ]);
+      draw(text, envs, tasks);
+    } catch (error) {
+      if (error.name !== "AbortError") close();
+    }
+  }
+
+  function draw(text, envs, tasks) {
+    options = [];
+    at = -1;
+    input.removeAttribute("aria-activedescendant");
+    const words = form.dataset;
+    const groups = [
+      group(text ? words.envs : words.trending, envs.map((env) => option(env.url, env.id, env.brief || env.title))),
+      group(words.tasks, tasks.map((task) => option(task.url, task.title, task.id))),
+    ];
+    if (text && !options.length) groups.push(note(words.none.replace("{text}", () => text)));
+    if (text) groups.push(option(`${form.action}?q=${encodeURIComponent(text)}`, words.all.replace("{text}", () => text)));
+    list.replaceChildren(...groups.filter(Boolean));
+    list.hidden = !list.childElementCount;
+    input.setAttribute("aria-expanded", String(!list.hidden));
+  }
+
+  function group(label, inside) {
+    if (!inside.length) return null;
+    const box = document.createElement("div");
+    box.role = "group";
+    box.setAttribute("aria-label", label);
+    const head = document.createElement("p");
+    head.textContent = label;
+    head.setAttribute("aria-hidden", "true");
+    box.append(head, ...inside);
+    return box;
+  }
+
+  function note(text) {
+    const line = document.createElement("p");
+    line.textContent = text;
+    return line;
+  }
+
+  function option(url, name, more = "") {
+    const link = document.createElement("a");
+    link.role = "option";
+    link.id = `suggest-${options.length}`;
+    link.href = url;
+    link.tabIndex = -1;
+    link.setAttribute("aria-selected", "false");
+    for (const [tag, text] of [["b", name], ["span", more]]) {
+      if (text) link.append(Object.assign(document.createElement(tag), { textContent: text, className: "cut" }));
+    }
+    options.push(link);
+    return link;
+  }
+
+  input.addEventListener("focus", () => { if (list.hidden) show(input.value.trim()); });
+  input.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => show(input.value.trim()), WAIT);
+  });
+  input.addEventListener("keydown", (event) => {
+    if (event.isComposing) return;
+    const last = options.length - 1;
+    if (event.key === "ArrowDown" && list.hidden) show(input.value.trim());
+    else if (event.key === "ArrowDown") move(at < last ? at + 1 : -1);
+    else if (event.key === "ArrowUp" && !list.hidden) move(at < 0 ? last : at - 1);
+    else if (event.key === "Enter" && at >= 0) location.assign(options[at].href);
+    else if (event.key === "Escape" && !list.hidden) close();
+    else return;
+    event.preventDefault();
+  });
+  // A press on an option must not take the focus before it is a click.
+  list.addEventListener("pointerdown", (event) => event.preventDefault());
+  form.addEventListener("focusout", (event) => { if (!form.contains(event.relatedTarget)) close(); });
+  if (document.activeElement === input) show(input.value.trim());
+}
