@@ -14,11 +14,12 @@ import pytest
 
 from rlx.errors import Forbidden, NotFound, NotReady, Upstream
 from rlx.ids import EnvKey, parse_key
-from rlx.localhub import LocalHub
+from rlx.localhub import Fault, LocalHub
 from rlx.model import ANONYMOUS, EnvQuery, TaskQuery, Viewer
 from rlx.services import LOCAL_HUB, Services, create_services
 from rlx.settings import Settings
 from rlx.store.instance import Instance
+from rlx.texts import words
 
 pytestmark = pytest.mark.anyio
 
@@ -83,9 +84,47 @@ async def test_a_long_first_reading_is_told_and_followed(tmp_path: Path) -> None
         with pytest.raises(NotReady):
             await made.library.open(TASKS, ANONYMOUS, wait=0)
         assert await made.library.progress(TASKS, ANONYMOUS) is not None
-        steps = [progress.step async for progress in made.library.follow(TASKS, ANONYMOUS)]
+        told = [progress async for progress in made.library.follow(TASKS, ANONYMOUS)]
+        assert list(dict.fromkeys(progress.step for progress in told)) == [
+            "listing",
+            "reading",
+            "parsing",
+            "saving",
+            "done",
+        ]
+        environment = await made.library.open(TASKS, ANONYMOUS, wait=0)
+        assert told[-1].tasks == (await environment.tasks(TaskQuery())).total
+
+
+async def test_a_first_reading_that_fails_says_why_and_may_be_tried_again(tmp_path: Path) -> None:
+    hub = LocalHub(FIXTURES)
+    hub.faults.add(Fault(path="*/tree/*", status=500))
+    async with services(tmp_path, transport=httpx2.ASGITransport(app=hub.app)) as made:
+        with pytest.raises(NotReady):
+            await made.library.open(TASKS, ANONYMOUS, wait=0)
+        last = [progress async for progress in made.library.follow(TASKS, ANONYMOUS)][-1]
+        assert last.step == "failed"
+        assert "500" in words(last.message or "")
+        hub.faults.clear()
+        assert (await made.library.open(TASKS, ANONYMOUS, wait=None)).format == "harbor"
+
+
+async def test_an_older_revision_is_read_and_followed_beside_the_newest(tmp_path: Path) -> None:
+    hub = tmp_path / "hub"
+    folder = hub / "datasets" / "acme" / "layout-tasks"
+    shutil.copytree(FIXTURES / "datasets" / "acme" / "layout-tasks", folder)
+    transport = httpx2.ASGITransport(app=LocalHub(hub, rescan=0).app)
+    async with services(tmp_path, hub=hub, transport=transport) as made:
+        old = (await made.library.info(TASKS, ANONYMOUS)).sha
+        (folder / "NOTES.md").write_text("New.")
+        new = await made.library.open(TASKS, ANONYMOUS, wait=None)
+        assert (await new.summary()).revision != old
+        with pytest.raises(NotReady):
+            await made.library.open(TASKS, ANONYMOUS, wait=0, revision=old)
+        assert await made.library.progress(TASKS, ANONYMOUS) is None
+        steps = [item.step async for item in made.library.follow(TASKS, ANONYMOUS, revision=old)]
         assert steps[-1] == "done"
-        assert (await made.library.open(TASKS, ANONYMOUS, wait=0)).format == "harbor"
+        assert (await (await made.library.open(TASKS, ANONYMOUS, wait=0, revision=old)).summary()).revision == old
 
 
 @pytest.mark.parametrize("damage", [b"", b"garbage" * 1000])

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 
 import anyio
 import anyio.lowlevel
+import anyio.to_thread
 
 from rlx.errors import TooLarge, UserError
 from rlx.formats import card as env_card
@@ -29,6 +30,9 @@ MAX_FILE = 512 * 1024
 KEPT_REVISIONS = 3
 _YIELD_EVERY = 0.02
 """Seconds of parsing after which others get the event loop."""
+
+_TELLING = 20
+"""Files after which their pace says how long the others take."""
 
 type OnProgress = Callable[[Progress], None]
 
@@ -57,8 +61,10 @@ async def build(repo: Repo, reader: Reader, shelf: Shelf, *, on_progress: OnProg
         pack = PackWriter(pack_path, budget=pack_budget)
         try:
             gathered = await _gather(repo, reader, plans, pack, told)
-            told(Progress("saving", len(plans), len(plans), len(plans)))
+            told(Progress("parsing", len(plans), len(plans), len(plans)))
+            await anyio.lowlevel.checkpoint()
             finished = await reader.finish(gathered.records, gathered.shared)
+            told(Progress("saving", len(plans), len(plans), len(plans)))
             places = {record.card.ref: ord_ for ord_, record in enumerate(gathered.records)}
             for ref, settings in finished.settings.items():
                 pack.settings(places[ref], settings)
@@ -83,7 +89,7 @@ async def build(repo: Repo, reader: Reader, shelf: Shelf, *, on_progress: OnProg
             withheld=finished.withheld,
         )
         extras = [Extra(record.search, _digest(plan)) for record, plan in zip(gathered.records, plans, strict=True)]
-        write_index(index_path, header, finished, extras)
+        await anyio.to_thread.run_sync(write_index, index_path, header, finished, extras)
     _prune(shelf, repo.key.slug)
     told(Progress("done", len(plans), len(plans), len(plans)))
 
@@ -144,7 +150,7 @@ async def _gather(
     waiting = _Waiting(plans, tree)
     records: dict[int, TaskRecord] = {}
     files = 0
-    slept = time.monotonic()
+    start = slept = time.monotonic()
 
     def read(place: int, data: Mapping[str, bytes]) -> None:
         record = reader.read(plans[place], data)
@@ -164,7 +170,9 @@ async def _gather(
             for place in waiting.arrived(fetched.path, fetched.data):
                 read(place, waiting.take(place))
             if time.monotonic() - slept > _YIELD_EVERY:
-                told(Progress("reading", files, len(waiting.paths), len(plans)))
+                still = len(waiting.paths) - files
+                left = (time.monotonic() - start) * still / files if files >= _TELLING else None
+                told(Progress("reading", files, len(waiting.paths), len(plans), left=left))
                 await anyio.lowlevel.checkpoint()
                 slept = time.monotonic()
     if failure is not None:

@@ -2,7 +2,9 @@
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, field
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import anyio
 import anyio.abc
@@ -43,7 +45,7 @@ class Job:
 
 
 class Jobs:
-    """Runs readings in the services' task group, a few at a time."""
+    """Runs readings in the services' task group; `turn` keeps their heavy parts few."""
 
     def __init__(self, group: anyio.abc.TaskGroup, *, at_once: int) -> None:
         self._group = group
@@ -78,10 +80,13 @@ class Jobs:
             except Exception:  # as for a job: its failure is its own
                 _log.exception("second look at %s failed", name[0])
 
+    def turn(self) -> AbstractAsyncContextManager[object]:
+        """What a job's heavy part waits for: only a few are read at once."""
+        return self._slots
+
     async def _run(self, name: tuple[str, ...], job: Job, work: Work) -> None:
         try:
-            async with self._slots:
-                await work(job.tell)
+            await work(job.tell)
         except RlxError as error:
             job.error = error
         except Exception as error:  # what no rule foresaw fails this job, not its siblings
@@ -92,8 +97,6 @@ class Jobs:
         finally:
             self._running.pop(name, None)
             if not job.ready.is_set():
-                failed = job.error is not None
-                message = say("index.failed") if failed else None
-                job.tell(
-                    Progress("failed" if failed else "done", job.progress.done, job.progress.total, message=message)
-                )
+                step: Literal["done", "failed"] = "failed" if job.error else "done"
+                message = say("index.unreadable", reason=job.error.message) if job.error else None
+                job.tell(replace(job.progress, step=step, left=None, message=message))

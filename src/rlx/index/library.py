@@ -13,7 +13,7 @@ from pathlib import Path
 import anyio
 
 from rlx import answers
-from rlx.errors import BadInput, Forbidden, NotFound, NotReady, UserError
+from rlx.errors import BadInput, Forbidden, NotFound, NotReady, Upstream, UserError
 from rlx.formats.base import Environment, HandOver, IndexedFormat
 from rlx.formats.files import FilesEnvironment
 from rlx.formats.kinds import kind_of
@@ -22,7 +22,7 @@ from rlx.hub.client import HubClient, Token
 from rlx.hub.info import RepoInfo
 from rlx.hub.repo import Repo
 from rlx.ids import EnvKey
-from rlx.index.build import build, names, review
+from rlx.index.build import OnProgress, build, names, review
 from rlx.index.changes import compare
 from rlx.index.environment import IndexedEnvironment
 from rlx.index.jobs import Job, Jobs
@@ -118,7 +118,7 @@ class Library:
         environment = self._open.get(name)
         if environment is None:
             environment = self._open[name] = await self._open_anew(repo, viewer, name, wait)
-            _trim(self._open, OPEN_ENVIRONMENTS)
+        _trim(self._open, OPEN_ENVIRONMENTS)
         self._open.move_to_end(name)
         return environment
 
@@ -138,14 +138,14 @@ class Library:
             raise BadInput(f"{key} has no task list to compare at one of these revisions.")
         return compare(before.index, after.index)
 
-    async def progress(self, key: EnvKey, viewer: Viewer) -> Progress | None:
+    async def progress(self, key: EnvKey, viewer: Viewer, *, revision: str | None = None) -> Progress | None:
         """How far its first reading is; None when none is running."""
-        job = await self._job(key, viewer)
+        job = await self._job(key, viewer, revision)
         return job.progress if job else None
 
-    async def follow(self, key: EnvKey, viewer: Viewer) -> AsyncIterator[Progress]:
+    async def follow(self, key: EnvKey, viewer: Viewer, *, revision: str | None = None) -> AsyncIterator[Progress]:
         """Its first reading as it goes on, up to the end; nothing when none is running."""
-        job = await self._job(key, viewer)
+        job = await self._job(key, viewer, revision)
         if job:
             async for progress in job.follow():
                 yield progress
@@ -164,38 +164,49 @@ class Library:
         return known.info
 
     async def _open_anew(self, repo: Repo, viewer: Viewer, name: tuple[str, ...], wait: float | None) -> Environment:
+        """From an index on the shelf; else from a job, which lists, claims and reads it whoever asks."""
+        for known in self._formats:
+            found = self._find(repo, known.reader, name) if isinstance(known, IndexedFormat) else None
+            if found is not None:
+                return found
+        job = self._jobs.start(name, lambda tell: self._read(repo, viewer, name, tell))
+        with anyio.move_on_after(wait):
+            await job.ready.wait()
+        if job.error is not None:
+            raise job.error
+        if name not in self._open:
+            raise NotReady(f"{repo.key} is being read for the first time.", hint="Ask again in a few seconds.")
+        return self._open[name]
+
+    async def _read(self, repo: Repo, viewer: Viewer, name: tuple[str, ...], tell: OnProgress) -> None:
+        """Open by the surest claim and remember it under `name`."""
+        tell(Progress("listing"))
+        repo.on_listed = lambda files: tell(Progress("listing", files))
+        self._open[name] = await self._claimed(repo, viewer, name, tell)
+
+    async def _claimed(self, repo: Repo, viewer: Viewer, name: tuple[str, ...], tell: OnProgress) -> Environment:
         for claimed in await claims(repo, self._formats):
             if isinstance(claimed.format, IndexedFormat):
-                return await self._open_index(repo, claimed.format.reader, name, wait)
+                reader = claimed.format.reader
+                async with self._jobs.turn():
+                    shelf = self._shelf(repo.info, name[-1])
+                    await build(repo, reader, shelf, on_progress=tell, pack_budget=self._pack_budget)
+                found = self._find(repo, reader, name)
+                if found is None:
+                    raise Upstream(f"What was read of {repo.key} could not be kept.", hint="Try again in a minute.")
+                return found
             try:
                 return await claimed.format.open(repo, viewer)
             except HandOver:
                 continue
         return FilesEnvironment(repo, kind_of(repo.info, await repo.tree()))
 
-    async def _open_index(self, repo: Repo, reader: Reader, name: tuple[str, ...], wait: float | None) -> Environment:
-        shelf = self._shelf(repo.info, name[-1])
-        found = self._find(repo, reader, shelf, name)
-        if found is not None:
-            return found
-
-        job = self._jobs.start(
-            name, lambda tell: build(repo, reader, shelf, on_progress=tell, pack_budget=self._pack_budget)
-        )
-        with anyio.move_on_after(wait):
-            await job.ready.wait()
-        if job.error is not None:
-            raise job.error
-        found = self._find(repo, reader, shelf, name) if job.ready.is_set() else None
-        if found is None:
-            raise NotReady(f"{repo.key} is being read for the first time.", hint="Ask again in a few seconds.")
-        return found
-
-    def _find(self, repo: Repo, reader: Reader, shelf: Shelf, name: tuple[str, ...]) -> Environment | None:
+    def _find(self, repo: Repo, reader: Reader, name: tuple[str, ...]) -> Environment | None:
         """The index on the shelf; a second look follows in the background when it had none.
 
         A damaged one is dropped, to be built again.
         """
+        shelf = self._shelf(repo.info, name[-1])
         index_name, pack_name = names(repo, reader)
         index_path, pack_path = shelf.find(index_name), shelf.find(pack_name)
         if index_path is None or pack_path is None:
@@ -215,8 +226,8 @@ class Library:
             self._jobs.later(name, look_again)
         return IndexedEnvironment(repo, reader, index, pack)
 
-    async def _job(self, key: EnvKey, viewer: Viewer) -> Job | None:
-        info = await self.info(key, viewer)
+    async def _job(self, key: EnvKey, viewer: Viewer, revision: str | None) -> Job | None:
+        info = await self.info(key, viewer, revision)
         return self._jobs.find((str(key), info.sha or "", self._scope(info, viewer)))
 
     def _token(self, info: RepoInfo, viewer: Viewer) -> Token:
