@@ -38,6 +38,53 @@ def test_a_token_is_never_printed(rlx: Rlx, monkeypatch: pytest.MonkeyPatch) -> 
     assert "secretsecret" not in result.out + result.err
 
 
+@pytest.fixture
+def small_hub(tmp_path: Path) -> Path:
+    """One task, its answers replaced by canaries."""
+    repo = tmp_path / "hub" / "datasets" / "org" / "small"
+    for path, text in {
+        "README.md": "# Small\n\nOne task.\n",
+        "task/task.toml": '[metadata]\nexpected_value = "RLX-CANARY-METADATA"\n',
+        "task/instruction.md": "# Count\n\nWrite the number to /app/out.txt.\n",
+        "task/tests/test.sh": 'expected="RLX-CANARY-GRADER"\n',
+        "task/solution/solve.sh": "echo RLX-CANARY-SOLUTION\n",
+    }.items():
+        (repo / path).parent.mkdir(parents=True, exist_ok=True)
+        (repo / path).write_text(text)
+    return tmp_path / "hub"
+
+
+def test_a_site_without_leaks_passes_the_crawl(rlx: Rlx, small_hub: Path, tmp_path: Path) -> None:
+    listed = tmp_path / "answers.json"
+    listed.write_text('[{"repo": "org/small", "where": "by hand", "text": "an answer that stands nowhere"}]')
+    result = rlx("doctor", "--leaks", "--hub", str(small_hub), "--answers", str(listed), "--format", "json")
+    (report,) = result.json()
+    assert (report["leaks"], report["errors"], report["dead"]) == ([], [], [])
+    assert (report["ok"], report["answers"]) == (True, 4)
+    assert int(str(report["addresses"])) > 20
+    assert result.code == 0
+
+
+def test_a_leak_fails_the_crawl_and_is_told_by_its_place(rlx: Rlx, small_hub: Path, tmp_path: Path) -> None:
+    listed = tmp_path / "answers.json"
+    listed.write_text('[{"repo": "org/small", "where": "its instruction", "text": "Write the number to"}]')
+    (small_hub / "datasets/org/small/README.md").write_text("# Small\n\nThe answer is RLX-CANARY-IN-THE-CARD.\n")
+    result = rlx("doctor", "--leaks", "--hub", str(small_hub), "--answers", str(listed))
+    assert result.code == 1
+    found = {(row[0], row[2]) for row in result.rows[1:]}
+    assert found == {("answer", "org/small README.md"), ("answer", "org/small its instruction")}
+
+
+def test_a_list_of_answers_that_is_none_is_bad_input(rlx: Rlx, small_hub: Path, tmp_path: Path) -> None:
+    (tmp_path / "answers.json").write_text("[1]")
+    result = rlx("doctor", "--leaks", "--hub", str(small_hub), "--answers", str(tmp_path / "answers.json"))
+    assert result.code == 2
+
+
+def test_only_a_folder_is_crawled(rlx: Rlx) -> None:
+    assert rlx("doctor", "--leaks", "--hub", "http://127.0.0.1:9").code == 2
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
 def test_this_machine_alone_needs_no_names(host: str) -> None:
     assert is_loopback(host)

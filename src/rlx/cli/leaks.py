@@ -1,6 +1,6 @@
 """The crawl behind `rlx doctor --leaks`: the whole site over a folder, served and read within this process."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -19,9 +19,21 @@ SITE = "http://127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class Crawled:
-    answers: int
-    """How many texts were looked for."""
+    answers: Mapping[str, Answer]
+    """What was looked for, by its text."""
     report: CrawlReport
+
+    def shown(self) -> list[Record]:
+        """Each answer that an address shows, once: where it stands in the folder, and where on the page."""
+        found: dict[tuple[str, str], Leak] = {}
+        for leak in self.report.leaks:
+            found.setdefault((leak.url, leak.answer.text), leak)
+        return [{"url": leak.url, "part": leak.part, "answer": self._place(leak.answer)} for leak in found.values()]
+
+    def _place(self, answer: Answer) -> str:
+        """A canary that no file of the folder holds is told by itself."""
+        known = self.answers.get(answer.text, answer)
+        return f"{known.repo} {known.where}".strip() or answer.text
 
 
 def crawl_site(settings: Settings, folder: Path, lists: Sequence[Path], tell: Tell) -> Crawled:
@@ -35,47 +47,32 @@ def crawl_site(settings: Settings, folder: Path, lists: Sequence[Path], tell: Te
         async with httpx2.AsyncClient(transport=transport, base_url=SITE, timeout=60) as client:
             return await crawl(client, answers, on_progress=tell)
 
-    return Crawled(len(answers), with_services(settings, work))
+    return Crawled({answer.text: answer for answer in answers}, with_services(settings, work))
 
 
 def report(crawled: Crawled, output: Output) -> bool:
     """Print what was found; True when it is nothing. Answers are told by where they stand."""
-    found = crawled.report
+    found, shown = crawled.report, crawled.shown()
     if output.format == "json":
-        output.json(_record(crawled))
+        output.json(
+            {
+                "ok": found.ok,
+                "addresses": found.pages,
+                "bytes": found.bytes,
+                "answers": len(crawled.answers),
+                "statuses": {str(status): count for status, count in sorted(found.statuses.items())},
+                "leaks": shown,
+                "errors": [asdict(item) for item in found.errors],
+                "dead": [asdict(item) for item in found.dead],
+            }
+        )
     else:
-        rows: list[Record] = [{"fault": "answer", "url": leak.url, "detail": _where(leak)} for leak in found.leaks]
+        rows: list[Record] = [{"fault": "answer", "url": leak["url"], "detail": leak["answer"]} for leak in shown]
         for fault, items in (("error", found.errors), ("dead link", found.dead)):
-            rows += [
-                {"fault": fault, "url": item.url, "detail": f"{item.status}, linked from {item.source}"}
-                for item in items
-            ]
+            rows += [{"fault": fault, "url": x.url, "detail": f"{x.status}, linked from {x.source}"} for x in items]
         output.table(rows, ("fault", "url", "detail"), id_columns=("url",))
     note(
-        f"{found.pages:,} addresses, {found.bytes / 2**20:,.1f} MiB, {crawled.answers:,} answers looked for: "
-        f"{len(found.leaks):,} shown, {len(found.errors):,} errors, {len(found.dead):,} dead links."
+        f"{found.pages:,} addresses, {found.bytes / 2**20:,.1f} MiB, {len(crawled.answers):,} answers looked for: "
+        f"{len(shown):,} shown, {len(found.errors):,} errors, {len(found.dead):,} dead links."
     )
     return found.ok
-
-
-def _where(leak: Leak) -> str:
-    return f"{_name(leak.answer)}, in its {leak.part}"
-
-
-def _name(answer: Answer) -> str:
-    """Where an answer of a list stands; a canary that no file of the folder holds, by itself."""
-    return f"{answer.repo} {answer.where}".strip() or answer.text
-
-
-def _record(crawled: Crawled) -> Record:
-    found = crawled.report
-    return {
-        "ok": found.ok,
-        "addresses": found.pages,
-        "bytes": found.bytes,
-        "answers": crawled.answers,
-        "statuses": {str(status): count for status, count in sorted(found.statuses.items())},
-        "leaks": [{"url": leak.url, "part": leak.part, "answer": _name(leak.answer)} for leak in found.leaks],
-        "errors": [asdict(item) for item in found.errors],
-        "dead": [asdict(item) for item in found.dead],
-    }
