@@ -170,6 +170,12 @@ async def test_two_revisions_are_compared_task_by_task(tmp_path: Path) -> None:
         assert (changes.removed, changes.changed) == ((removed,), (changed,))
         assert [ref.rpartition("/")[2] for ref in changes.added] == ["brand-new"]
         assert changes.same == len(refs) - 2
+        found = await made.library.task_changes(TASKS, ANONYMOUS, old, new, changed)
+        (edited,) = found.files
+        assert (edited.path, edited.kind, edited.cut) == ("instruction.md", "changed", False)
+        assert "+Something else." in str(edited.diff).splitlines()
+        with pytest.raises(NotFound):
+            await made.library.task_changes(TASKS, ANONYMOUS, old, new, removed)
         with pytest.raises(NotFound):
             await made.library.changes(TASKS, ANONYMOUS, old, "0" * 40)
 

@@ -1,7 +1,18 @@
-"""What became of an environment's tasks between two revisions."""
+"""What became of an environment's tasks between two revisions, and of one task's files."""
 
+from collections.abc import Iterator
+from difflib import unified_diff
+from itertools import islice
+
+from rlx.answers.stored import stored
+from rlx.index.records import TaskRecord
 from rlx.index.tasks import TaskIndex
-from rlx.model import Changes
+from rlx.model import Changes, FileChange, TaskChanges
+
+MAX_DIFF = 400
+"""Lines of one file's diff."""
+_MAX_LINES = 5_000
+"""Lines of a file that is compared line by line: the time it takes grows with their square."""
 
 
 def compare(before: TaskIndex, after: TaskIndex) -> Changes:
@@ -15,3 +26,32 @@ def compare(before: TaskIndex, after: TaskIndex) -> Changes:
         changed=tuple(ref for ref in new if ref in old and old[ref] != new[ref]),
         same=sum(old.get(ref) == digest for ref, digest in new.items()),
     )
+
+
+def compare_task(ref: str, before: TaskRecord, after: TaskRecord) -> TaskChanges:
+    """By what is kept of both: sizes of all files, and the masked texts of those a page shows."""
+    return TaskChanges(ref, tuple(_changes(before, after)))
+
+
+def _changes(before: TaskRecord, after: TaskRecord) -> Iterator[FileChange]:
+    old = {entry.path: entry.size for entry in before.files}
+    new = {entry.path: entry.size for entry in after.files}
+    for path in sorted(old.keys() | new.keys()):
+        was, now = before.texts.get(path), after.texts.get(path)
+        if path not in old:
+            yield FileChange(path, "added")
+        elif path not in new:
+            yield FileChange(path, "removed")
+        elif was is not None and now is not None and was.text != now.text:
+            yield _diff(path, was.text, now.text)
+        elif old[path] != new[path]:
+            yield FileChange(path, "changed")
+
+
+def _diff(path: str, old: str, new: str) -> FileChange:
+    """A diff of masked texts shows nothing that they do not."""
+    before, after = old.splitlines(), new.splitlines()
+    if max(len(before), len(after)) > _MAX_LINES:
+        return FileChange(path, "changed")
+    lines = list(islice(unified_diff(before, after, lineterm="", n=3), 2, MAX_DIFF + 3))
+    return FileChange(path, "changed", stored("\n".join(lines[:MAX_DIFF])), cut=len(lines) > MAX_DIFF)

@@ -10,7 +10,7 @@ from rlx.formats.repo_files import RepoFiles, folder_of, packed_blob, relative_t
 from rlx.hub.repo import Repo
 from rlx.ids import ROOT_REF
 from rlx.index.pack import Pack
-from rlx.index.records import Reader
+from rlx.index.records import Reader, TaskRecord
 from rlx.index.tasks import TaskIndex
 from rlx.model import (
     Alias,
@@ -100,11 +100,15 @@ class IndexedEnvironment:
             total=self.index.header.tasks,
         )
 
+    def record(self, ref: str) -> TaskRecord:
+        """What the index and the pack hold of a task. Raises `NotFound`."""
+        place = self._place(ref)
+        return self._pack.record(place, self.index.card(place), None)
+
     async def files(self, ref: str | None, path: str = "", *, offset: int = 0) -> Listing | Blob:
         if ref is None:
             return await self._files.open(path, offset)
-        place = self._place(ref)
-        record = self._pack.record(place, self.index.card(place), None)
+        record = self.record(ref)
         listed = {entry.path: entry for entry in record.files}
         if path not in listed:
             return folder_of(path, listed, offset)

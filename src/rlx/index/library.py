@@ -23,13 +23,13 @@ from rlx.hub.info import RepoInfo
 from rlx.hub.repo import Repo
 from rlx.ids import EnvKey
 from rlx.index.build import OnProgress, build, names, review
-from rlx.index.changes import compare
+from rlx.index.changes import compare, compare_task
 from rlx.index.environment import IndexedEnvironment
 from rlx.index.jobs import Job, Jobs
 from rlx.index.pack import Pack
 from rlx.index.records import Reader
 from rlx.index.tasks import TaskIndex
-from rlx.model import Changes, Progress, Revision, Viewer
+from rlx.model import Changes, Progress, Revision, TaskChanges, Viewer
 from rlx.store.instance import InstanceFile
 from rlx.store.shelf import Shelf
 
@@ -133,10 +133,13 @@ class Library:
 
         Raises `NotReady` while one of them is read, and `BadInput` where there is no task list.
         """
-        before, after = [await self.open(key, viewer, revision=revision) for revision in (old, new)]
-        if not (isinstance(before, IndexedEnvironment) and isinstance(after, IndexedEnvironment)):
-            raise BadInput(f"{key} has no task list to compare at one of these revisions.")
+        before, after = await self._both(key, viewer, old, new)
         return compare(before.index, after.index)
+
+    async def task_changes(self, key: EnvKey, viewer: Viewer, old: str, new: str, ref: str) -> TaskChanges:
+        """What became of one task's files. Raises as `changes`, and `NotFound` where one revision has no such task."""
+        before, after = await self._both(key, viewer, old, new)
+        return compare_task(ref, before.record(ref), after.record(ref))
 
     async def progress(self, key: EnvKey, viewer: Viewer, *, revision: str | None = None) -> Progress | None:
         """How far its first reading is; None when none is running."""
@@ -149,6 +152,14 @@ class Library:
         if job:
             async for progress in job.follow():
                 yield progress
+
+    async def _both(
+        self, key: EnvKey, viewer: Viewer, old: str, new: str
+    ) -> tuple[IndexedEnvironment, IndexedEnvironment]:
+        before, after = [await self.open(key, viewer, revision=revision) for revision in (old, new)]
+        if not (isinstance(before, IndexedEnvironment) and isinstance(after, IndexedEnvironment)):
+            raise BadInput(f"{key} has no task list to compare at one of these revisions.")
+        return before, after
 
     async def _public_info(self, key: EnvKey) -> RepoInfo:
         known = self._infos.get(key)
@@ -175,7 +186,9 @@ class Library:
         if job.error is not None:
             raise job.error
         if name not in self._open:
-            raise NotReady(f"{repo.key} is being read for the first time.", hint="Ask again in a few seconds.")
+            raise NotReady(
+                f"{repo.key} is being read for the first time.", hint="Ask again in a few seconds.", revision=repo.sha
+            )
         return self._open[name]
 
     async def _read(self, repo: Repo, viewer: Viewer, name: tuple[str, ...], tell: OnProgress) -> None:

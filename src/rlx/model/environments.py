@@ -93,6 +93,24 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file of a task in two revisions. `diff` is a unified diff of what may be shown of it, where it is kept."""
+
+    path: str
+    kind: Literal["added", "removed", "changed"]
+    diff: Shown | None = None
+    cut: bool = False
+    """The diff goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskChanges:
+    ref: str
+    files: tuple[FileChange, ...]
+    """In path order. Empty when only files changed whose contents are not kept, and whose sizes are the same."""
+
+
+@dataclass(frozen=True, slots=True)
 class EnvCard:
     """An environment in a list."""
 
