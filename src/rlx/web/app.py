@@ -26,6 +26,16 @@ from rlx.web.security import BodyLimit, CrossSiteWrites, HostCheck, SecurityHead
 from rlx.web.site import Site
 from rlx.web.viewer import Doorman, Sessions, hub_token
 
+_AS_THEY_ARE = (
+    "text/event-stream",
+    "application/octet-stream",
+    "image/png",
+    "image/jpeg",
+    "image/webp",
+    "audio/*",
+    "video/*",
+)
+"""Types that gain nothing from compression, or must not wait for it."""
 _ERRORS = (400, 403, 404, 413, 429, 503)
 
 
@@ -66,7 +76,7 @@ def create_app(
             responses={status: {"model": ErrorAnswer} for status in _ERRORS},
         )
     # Added innermost first: the last one added sees a request first.
-    app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
+    app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5, exclude_content_types=_AS_THEY_ARE)
     app.add_middleware(BodyLimit, limit=settings.max_body, refuse=refuse)
     app.add_middleware(CrossSiteWrites, settings=settings, refuse=refuse)
     app.add_middleware(HostCheck, settings=settings, refuse=refuse)

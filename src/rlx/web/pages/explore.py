@@ -31,6 +31,7 @@ TREND = 8
 TREND_PAGES = 5
 HITS = 5
 """Tasks shown that match the words."""
+MAX_TAGS = 12
 BANNER_COOKIE = "banner"
 BANNER_LIFE = 7 * 24 * 3600
 
@@ -169,7 +170,7 @@ async def _look(request: Request, key: EnvKey, viewer: Viewer) -> Response:
     view = View(
         "explore_look.html",
         site.links.look(key),
-        {"card": card, "tasks": tasks},
+        {"card": card, "tasks": tasks, "tags": [tag for tag in card.tags if ":" not in tag][:MAX_TAGS]},
         json=lambda language: env_card(card, site.links, language),
         markdown=lambda language: listing_markdown(EnvPage((card,), 1, (), (), 1, 0, 0, 1), language),
     )

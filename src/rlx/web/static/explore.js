@@ -1,13 +1,13 @@
 // Explore's results replace in place. Without this script the same form and links load the same pages.
 import { looking } from "./look.js";
 
-const WAIT = 160;
+const WAIT = 160; // after a key, before asking; and before what is shown turns to bones
 const SOON = 4000;
 const form = document.querySelector("[data-explore]");
 const box = form.elements.q;
 const status = form.querySelector("[data-status]");
 const part = (name) => form.querySelector(`[data-part=${name}]`);
-let asked, timer, shown = location.search, typing = false;
+let asked, typed, soon, shown = location.search, typing = false;
 
 /** The address of what the form says now; what is as usual is left out. */
 function address() {
@@ -20,13 +20,13 @@ function address() {
 
 /** Replace the results by those of `url`. `how` is the method of `history` that keeps it, if any. */
 async function show(url, how, { top = false, quiet = false } = {}) {
-  clearTimeout(timer);
+  clearTimeout(soon);
   asked?.abort();
   const signal = (asked = new AbortController()).signal;
   const ask = new URL(url);
   ask.searchParams.set("part", "results");
   ask.hash = "";
-  if (!quiet) part("list").setAttribute("aria-busy", "true");
+  const slow = quiet ? 0 : setTimeout(() => part("list").setAttribute("aria-busy", "true"), WAIT);
   try {
     const answer = await fetch(ask, { signal, headers: { accept: "text/html" } });
     if (!answer.ok) throw new Error(answer.status);
@@ -35,11 +35,13 @@ async function show(url, how, { top = false, quiet = false } = {}) {
     shown = url.search;
     replace(page);
     if (!quiet) status.textContent = part("list").querySelector("[data-count]").textContent || part("list").querySelector(".empty h3")?.textContent;
-    if (top) document.getElementById("list").focus();
+    if (top) document.getElementById("list").scrollIntoView();
   } catch (error) {
     if (error.name === "AbortError") return;
     if (quiet) wait();
     else location.assign(url); // the server itself says what is wrong
+  } finally {
+    clearTimeout(slow);
   }
 }
 
@@ -78,17 +80,17 @@ function current() {
 
 /** While environments are still being read, look again soon, unless somebody is in the middle of the list. */
 function wait() {
-  clearTimeout(timer);
+  clearTimeout(soon);
   if (!("building" in part("list").dataset)) return;
-  timer = setTimeout(() => {
+  soon = setTimeout(() => {
     if (document.hidden || part("list").contains(document.activeElement)) wait();
     else show(new URL(location.href), null, { quiet: true });
   }, SOON);
 }
 
 box.addEventListener("input", () => {
-  clearTimeout(timer);
-  timer = setTimeout(() => {
+  clearTimeout(typed);
+  typed = setTimeout(() => {
     show(address(), typing ? "replaceState" : "pushState");
     typing = true;
   }, WAIT);
@@ -96,6 +98,7 @@ box.addEventListener("input", () => {
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
+  clearTimeout(typed);
   typing = false;
   show(address(), "pushState");
 });
@@ -106,6 +109,7 @@ form.addEventListener("click", (event) => {
   const url = new URL(link.href);
   if (url.pathname !== location.pathname || url.origin !== location.origin || link.getAttribute("href").startsWith("#")) return;
   event.preventDefault();
+  clearTimeout(typed);
   typing = false;
   box.value = url.searchParams.get("q") ?? "";
   show(url, "pushState", { top: Boolean(link.closest(".pager")) });
@@ -113,6 +117,7 @@ form.addEventListener("click", (event) => {
 
 addEventListener("popstate", () => {
   if (location.search === shown) return; // only the place on the page changed
+  clearTimeout(typed);
   typing = false;
   const url = new URL(location.href);
   box.value = url.searchParams.get("q") ?? "";

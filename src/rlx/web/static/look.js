@@ -26,7 +26,8 @@ export function looking(root, loading) {
       dialog.replaceChildren(...page.body.children);
       dialog.removeAttribute("aria-label");
       dialog.setAttribute("aria-labelledby", "look-name");
-      dialog.querySelector("a.btn-main").focus();
+      dialog.querySelector("a.btn-main").focus({ preventScroll: true });
+      dialog.scrollTop = 0;
     } catch {
       location.assign(link.href);
     }

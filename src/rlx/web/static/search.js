@@ -3,6 +3,9 @@
 const WAIT = 160;
 const MOST = 6;
 
+/** A key without its kind, as pages show it. */
+const short = (id) => id.replace(/^space:/, "");
+
 export function suggest(form) {
   if (!form) return;
   const input = form.elements.q;
@@ -61,8 +64,8 @@ export function suggest(form) {
     input.removeAttribute("aria-activedescendant");
     const words = form.dataset;
     const groups = [
-      group(text ? words.envs : words.trending, envs.map((env) => option(env.url, env.id, env.brief || env.title))),
-      group(words.tasks, tasks.map((task) => option(task.url, task.title, task.id))),
+      group(text ? words.envs : words.trending, envs.map((env) => option(env.url, short(env.id), env.brief || env.title))),
+      group(words.tasks, tasks.map((task) => option(task.url, task.title, short(task.id)))),
     ];
     if (text && !options.length) groups.push(note(words.none.replace("{text}", () => text)));
     if (text) groups.push(option(`${form.action}?q=${encodeURIComponent(text)}`, words.all.replace("{text}", () => text)));
