@@ -19,7 +19,8 @@ from rlx.model import ANONYMOUS, Blob, Listing, TaskQuery
 from rlx.services import Services, create_services
 from rlx.settings import Settings
 from rlx.twins.jsonable import to_json
-from rlx.twins.markdown import summary_markdown, task_markdown
+from rlx.twins.markdown import summary_markdown
+from rlx.twins.tasks import task_markdown
 
 pytestmark = pytest.mark.anyio
 

@@ -15,7 +15,8 @@ from rlx.model import ANONYMOUS, Blob, Count, EnvQuery, FileEntry, Listing, Page
 from rlx.texts import say
 from rlx.twins.inline import fence, line, span
 from rlx.twins.jsonable import to_json
-from rlx.twins.markdown import file_markdown, folder_markdown, listing_markdown, summary_markdown, task_markdown
+from rlx.twins.markdown import file_markdown, folder_markdown, listing_markdown, summary_markdown
+from rlx.twins.tasks import task_markdown
 from tests.toy import MAIN, ToyCatalog, ToyEnvironment, env_card
 
 PARSER = MarkdownIt("gfm-like", {"linkify": False})
@@ -76,7 +77,7 @@ async def test_lists_say_how_many_there_are() -> None:
     assert "- `toy/main`, 13 tasks: Brief of main" in listing_markdown(envs)
     told = listing_markdown(tasks)
     assert "5 to 5 of 9" in told
-    assert "- ``a`b`` A \\*b\\*: x (Nothing is here)" in told
+    assert "- ``a`b``: A \\*b\\*: x (Nothing is here)" in told
 
 
 def test_folders_and_files_are_told() -> None:

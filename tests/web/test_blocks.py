@@ -89,8 +89,8 @@ def test_long_code_is_cut_with_a_link_to_the_rest(renderer: Renderer) -> None:
 
 def test_the_same_code_twice_has_different_ids(renderer: Renderer) -> None:
     block = Code(prose("x = 1\n"))
-    assert 'id="s-1-1-L1"' in draw(renderer, block, SPOT.within(1))
-    assert 'id="s-1-2-L1"' in draw(renderer, block, SPOT.within(2))
+    assert 'id="s-1.1-L1"' in draw(renderer, block, SPOT.within(1))
+    assert 'id="s-1.2-L1"' in draw(renderer, block, SPOT.within(2))
 
 
 def test_a_note_shows_its_evidence_inert(renderer: Renderer) -> None:

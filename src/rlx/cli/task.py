@@ -107,7 +107,7 @@ def show(
     from rlx.cli.reveal import check_owner, revealed_files, revealed_markdown
     from rlx.cli.session import open_environment, with_services
     from rlx.ids import parse_key
-    from rlx.twins.markdown import task_markdown
+    from rlx.twins.tasks import task_markdown
 
     env, settings = parse_key(key), make_settings(hub, demo, store)
     if reveal:

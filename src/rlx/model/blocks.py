@@ -58,6 +58,23 @@ class Stats:
     type: Literal["stats"] = "stats"
 
 
+class Setting(NamedTuple):
+    key: Shown
+    """Dotted, as the file has it."""
+    written: Shown | None
+    """As the file spells it; None where the file says nothing."""
+    read: Text | None = None
+    """What it is taken for; None where that is what is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Configuration as its framework reads it, beside what the file says."""
+
+    items: tuple[Setting, ...]
+    type: Literal["settings"] = "settings"
+
+
 @dataclass(frozen=True, slots=True)
 class Markdown:
     text: Shown
@@ -80,7 +97,7 @@ class Code:
     """Path in the task, for the caption, the link to the file viewer and the lexer."""
     language: str | None = None
     masked: tuple[int, ...] = ()
-    """1-based numbers of the lines on which something was withheld."""
+    """1-based numbers of the lines of `text` on which something was withheld."""
     first_line: int = 1
     type: Literal["code"] = "code"
 
@@ -188,6 +205,7 @@ type Block = (
     KeyValues
     | Shares
     | Stats
+    | Settings
     | Markdown
     | Prompt
     | Code

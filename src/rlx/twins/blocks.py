@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 from urllib.parse import quote
 
 from rlx.answers.shown import Json
+from rlx.answers.spans import CONTINUED
 from rlx.model import (
     Block,
     Code,
@@ -19,6 +21,7 @@ from rlx.model import (
     Note,
     Prompt,
     Row,
+    Settings,
     Shares,
     Stats,
     Steps,
@@ -27,7 +30,8 @@ from rlx.model import (
     Value,
 )
 from rlx.texts import say, words
-from rlx.twins.inline import cell, fence, line, span
+from rlx.twins.held import spelled
+from rlx.twins.inline import fence, line, span
 
 _TONES = {
     "info": say("twins.tone_info"),
@@ -59,11 +63,19 @@ def _rows(block: KeyValues | Stats, language: str) -> str:
     return "\n".join(row_markdown(row, language) for row in block.rows)
 
 
+def _settings(block: Settings, language: str) -> str:
+    lines = []
+    for item in block.items:
+        written = words(say("twins.absent"), language) if item.written is None else span(item.written)
+        read = f" ({words(say('twins.in_force', value=item.read), language)})" if item.read is not None else ""
+        lines.append(f"- {span(item.key)}: {written}{read}")
+    return "\n".join(lines)
+
+
 def _shares(block: Shares, language: str) -> str:
     note = f" ({line(block.note, language)})" if block.note is not None else ""
-    head = f"{line(block.title, language)}{note}:"
-    table = ["| | |", "|---|---:|", *(f"| {cell(part.label, language)} | {part.n:,} |" for part in block.parts)]
-    return f"{head}\n\n" + "\n".join(table)
+    parts = ", ".join(f"{line(part.label, language)} {part.n:,}" for part in block.parts)
+    return f"- {line(block.title, language)}{note}: {parts}"
 
 
 def _markdown(block: Markdown, language: str) -> str:
@@ -82,9 +94,42 @@ def _code(block: Code, language: str) -> str:
     if block.first_line > 1:
         head.append(words(say("twins.from_line", line=str(block.first_line)), language))
     if block.masked:
-        lines = ", ".join(_ranges(block.masked))
+        lines = ", ".join(_ranges([number + block.first_line - 1 for number in block.masked]))
         head.append(words(say("twins.masked_lines", n=len(block.masked), lines=lines), language))
-    return (f"{' · '.join(head)}\n\n" if head else "") + fence(block.text, block.language)
+    told = f"{' · '.join(head)}\n\n" if head else ""
+    return told + fence(_shortened(block, language), block.language or _LANGUAGES.get(_suffix(block.path)))
+
+
+def _suffix(path: str | None) -> str:
+    name = (path or "").rpartition("/")[2]
+    return name.rpartition(".")[2].lower()
+
+
+_LANGUAGES = {
+    "dockerfile": "dockerfile",
+    "json": "json",
+    "md": "markdown",
+    "py": "python",
+    "sh": "bash",
+    "toml": "toml",
+    "yaml": "yaml",
+    "yml": "yaml",
+}
+
+
+def _shortened(block: Code, language: str) -> str:
+    """The text, with the further lines of a long stretch that is withheld told as one."""
+    if not block.masked:
+        return block.text
+    masked, out = set(block.masked), list[str]()
+    numbered = enumerate(block.text.split("\n"), 1)
+    for is_further, group in groupby(numbered, lambda item: item[0] in masked and item[1].strip() == CONTINUED):
+        lines = [text for _, text in group]
+        if is_further and len(lines) > 1:
+            out.append(f"{CONTINUED} {words(say('twins.lines_withheld', n=len(lines)), language)}")
+        else:
+            out += lines
+    return "\n".join(out)
 
 
 def _ranges(numbers: Sequence[int]) -> list[str]:
@@ -95,7 +140,7 @@ def _ranges(numbers: Sequence[int]) -> list[str]:
             spans[-1][1] = number
         else:
             spans.append([number, number])
-    return [str(first) if first == last else f"{first}–{last}" for first, last in spans]
+    return [spelled(first, last) for first, last in spans]
 
 
 def _note(block: Note, language: str) -> str:
@@ -174,6 +219,7 @@ def _custom(block: Custom, language: str) -> str:
 RENDERERS: Mapping[str, Callable[..., str]] = {
     "kv": _rows,
     "stats": _rows,
+    "settings": _settings,
     "shares": _shares,
     "markdown": _markdown,
     "prompt": _prompt,

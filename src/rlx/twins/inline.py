@@ -31,8 +31,3 @@ def fence(text: str, language: str | None = None) -> str:
     ticks = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(text)), default=0))
     info = language if language and _LANGUAGE.fullmatch(language) else ""
     return f"{ticks}{info}\n{text}{'' if text.endswith('\n') else '\n'}{ticks}"
-
-
-def cell(text: Say | str, language: str) -> str:
-    """One table cell."""
-    return line(text, language) or " "

@@ -1,101 +1,72 @@
-"""Environments, tasks, lists and files as Markdown that a model can read whole.
+"""Environments, lists, folders and files as Markdown that a model can read whole.
 
 Repository text stands in fences or on escaped single lines, so it cannot pose as the document's own structure.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from rlx.answers.shown import Withheld
 from rlx.ids import EnvKey
-from rlx.model import (
-    Blob,
-    EnvCard,
-    EnvPage,
-    Facet,
-    FilesBlock,
-    Listing,
-    Page,
-    RunOption,
-    Section,
-    Summary,
-    Support,
-    Task,
-    TaskCard,
-)
-from rlx.texts import DEFAULT, Say, say, words
-from rlx.twins.blocks import block_markdown, files_markdown, row_markdown
+from rlx.model import Blob, Block, EnvCard, EnvPage, Facet, FilesBlock, Listing, Page, Shares, Summary, TaskCard
+from rlx.texts import DEFAULT, say, words
+from rlx.twins.blocks import files_markdown
 from rlx.twins.inline import fence, line, span
-
-
-def task_markdown(task: Task, key: EnvKey, language: str = DEFAULT) -> str:
-    """A task with every section, the ways to run it and what is withheld."""
-    facts = [
-        _fact(say("twins.environment"), span(str(key)), language),
-        _fact(say("twins.ref"), span(task.ref), language),
-        _fact(say("twins.place"), f"{task.position + 1:,} / {task.total:,}", language),
-    ]
-    if task.problem is not None:
-        facts.append(_fact(say("twins.problem"), line(task.problem, language), language))
-    facts += [row_markdown(row, language) for row in task.glance]
-    parts = [f"# {line(task.title, language)}", line(task.brief, language), "\n".join(facts)]
-    for section in task.sections:
-        parts += _section(section, language)
-    parts += _run_options(task.run_options, language)
-    parts += _support(task.support, language)
-    parts += _withheld(task.withheld, language)
-    return _join(parts)
+from rlx.twins.parts import (
+    NOWHERE,
+    Addresses,
+    facet_parts,
+    fact,
+    heading,
+    join,
+    section_parts,
+    support_parts,
+    withheld_parts,
+)
 
 
 def summary_markdown(summary: Summary, language: str = DEFAULT) -> str:
     """An environment without its task list."""
-    facts = [
-        _fact(say("twins.environment"), span(str(summary.key)), language),
-        _fact(say("twins.revision"), span(summary.revision), language),
-        _fact(say("twins.framework"), line(summary.support.label, language), language),
-    ]
-    if summary.tasks is not None:
-        facts.append(_fact(say("twins.tasks"), f"{summary.tasks:,}", language))
-    if summary.why is not None:
-        facts.append(_fact(say("twins.why"), line(summary.why, language), language))
-    parts = [f"# {line(summary.title, language)}", line(summary.brief, language), "\n".join(facts)]
-    if summary.tiles is not None:
-        shown = ", ".join(f"{line(tile.value, language)} {tile.n:,}" for tile in summary.tiles.items)
-        parts.append(_fact(say("twins.parts"), shown, language))
-    if summary.subsets:
-        subsets = (f"- {span(item.id)}: {line(item.label, language)}" for item in summary.subsets)
-        parts += [f"## {words(say('twins.subsets'), language)}", "\n".join(subsets)]
-    for section in summary.sections:
-        parts += _section(section, language)
-    if summary.facets:
-        parts += [f"## {words(say('twins.facets'), language)}", "\n".join(_facets(summary.facets, language))]
-    how = "\n".join(f"- {line(item, language)}" for item in summary.how)
-    parts += [f"## {words(say('twins.how'), language)}", how]
-    parts += _support(summary.support, language)
-    parts += _withheld(summary.withheld, language)
-    if summary.readme is not None:
-        parts += [f"## {words(say('twins.readme'), language)}", fence(summary.readme, "markdown")]
-    return _join(parts)
+    return join([*_head(summary, NOWHERE, language), *_rest(summary, summary.facets, language)])
 
 
-def listing_markdown(page: EnvPage | Page[TaskCard], language: str = DEFAULT) -> str:
-    """A page of environments or of tasks: how many there are, which these are, one item a line."""
-    last = page.offset + len(page.items)
-    first = min(page.offset + 1, last)
-    counted = say("twins.range", first=f"{first:,}", last=f"{last:,}", total=f"{page.total:,}")
-    parts = [words(counted, language)]
-    if isinstance(page, Page) and page.note is not None:
-        parts.append(line(page.note, language))
-    items = [_env(item, language) if isinstance(item, EnvCard) else _task(item, language) for item in page.items]
-    parts.append("\n".join(items))
-    if isinstance(page, Page) and page.facets:
-        parts += [f"## {words(say('twins.facets'), language)}", "\n".join(_facets(page.facets, language))]
-    return _join(parts)
+def environment_markdown(
+    summary: Summary,
+    tasks: Page[TaskCard] | None,
+    listing: Listing | None = None,
+    language: str = DEFAULT,
+    *,
+    base: str | None = None,
+    following: str | None = None,
+) -> str:
+    """An environment with a page of its tasks, or with its files where it has no task list.
+
+    `base` is the site's address, `following` the path of the list's next page. Further pages are the list alone.
+    """
+    at = Addresses(base)
+    parts = [*_head(summary, at, language)]
+    if tasks is not None:
+        parts += [heading(say("twins.tasks"), language), *_listing(tasks, summary.key, at, following, language)]
+    if tasks is None or not tasks.offset:
+        parts += _rest(summary, summary.facets if tasks is None else tasks.facets, language)
+    if listing is not None:
+        parts += [heading(say("twins.files"), language), _entries(listing, language)]
+    return join(parts)
+
+
+def listing_markdown(
+    page: EnvPage | Page[TaskCard],
+    language: str = DEFAULT,
+    *,
+    key: EnvKey | None = None,
+    base: str | None = None,
+    following: str | None = None,
+) -> str:
+    """A page of environments, or of the tasks of `key`: how many there are, which these are, one item a line."""
+    return join([*_listing(page, key, Addresses(base), following, language), *facet_parts(page.facets, language)])
 
 
 def folder_markdown(listing: Listing, language: str = DEFAULT) -> str:
-    return _join(
-        [f"# {span(f'{listing.path}/')}", files_markdown(FilesBlock(listing.entries, listing.truncated), language)]
-    )
+    return join([f"# {span(f'{listing.path}/')}", _entries(listing, language)])
 
 
 def file_markdown(blob: Blob, language: str = DEFAULT) -> str:
@@ -105,70 +76,80 @@ def file_markdown(blob: Blob, language: str = DEFAULT) -> str:
         parts.append(line(blob.encoding_note, language))
     if blob.truncated:
         parts.append(words(say("twins.truncated"), language))
-    parts += _withheld(blob.withheld, language)
+    parts += withheld_parts(blob.withheld, language)
     parts.append(fence(blob.text) if blob.text is not None else words(say("twins.binary"), language))
-    return _join(parts)
+    return join(parts)
 
 
-def _section(section: Section, language: str) -> Iterator[str]:
-    yield f"## {line(section.title, language)}"
-    if section.note is not None:
-        yield line(section.note, language)
-    for block in section.blocks:
-        yield block_markdown(block, language)
-
-
-def _run_options(options: tuple[RunOption, ...], language: str) -> Iterator[str]:
-    if not options:
-        return
-    yield f"## {words(say('twins.running'), language)}"
-    lines = []
-    for option in options:
-        state = words(say("twins.can_run") if option.ok else say("twins.cannot_run"), language)
-        reason = f" {line(option.reason, language)}" if option.reason is not None else ""
-        source = f" ({span(option.source)})" if option.source is not None else ""
-        lines.append(f"- {line(option.label, language)}: {state}{reason}{source}")
-        lines += [f"  - {line(text, language)}" for text in (*option.notes, *option.warnings)]
-    yield "\n".join(lines)
-
-
-def _support(support: Support, language: str) -> Iterator[str]:
-    yield f"## {words(say('twins.support'), language)}"
+def _head(summary: Summary, at: Addresses, language: str) -> Iterator[str]:
+    yield f"# {line(summary.title, language)}"
+    yield line(summary.brief, language)
     facts = [
-        _fact(say("twins.lifecycle"), line(support.lifecycle, language), language),
-        _fact(say("twins.reward"), line(support.reward, language), language),
-        _fact(say("twins.evidence"), line(support.evidence, language), language),
+        fact(say("twins.environment"), at.env(summary.key), language),
+        fact(say("twins.revision"), span(summary.revision), language),
+        fact(say("twins.framework"), line(summary.support.label, language), language),
     ]
-    states = [f"- {item.id}: {item.state}. {line(item.evidence, language)}" for item in support.capabilities]
-    yield "\n".join(facts + states)
+    if summary.tasks is not None:
+        facts.append(fact(say("twins.tasks"), f"{summary.tasks:,}", language))
+    if summary.why is not None:
+        facts.append(fact(say("twins.why"), line(summary.why, language), language))
+    if summary.withheld:
+        facts.append(fact(say("twins.withheld_title"), words(say("twins.withheld_below"), language), language))
+    yield "\n".join(facts)
 
 
-def _withheld(items: tuple[Withheld, ...], language: str) -> Iterator[str]:
-    if items:
-        yield f"## {words(say('twins.withheld_title'), language)}"
-        yield "\n".join(f"- {span(item.where)}: {line(item.reason, language)}" for item in items)
+def _rest(summary: Summary, facets: Sequence[Facet], language: str) -> Iterator[str]:
+    if summary.subsets:
+        yield heading(say("twins.subsets"), language)
+        yield "\n".join(f"- {span(item.id)}: {line(item.label, language)}" for item in summary.subsets)
+    yield from facet_parts(facets, language)
+    for section in summary.sections:
+        blocks = tuple(block for block in section.blocks if not _is_facet(block, facets))
+        if blocks:
+            yield from section_parts(replace(section, blocks=blocks), language)
+    yield heading(say("twins.how"), language)
+    yield "\n".join(f"- {line(item, language)}" for item in summary.how)
+    yield from support_parts(summary.support, language)
+    yield from withheld_parts(summary.withheld, language)
+    if summary.readme is not None:
+        yield heading(say("twins.readme"), language)
+        yield fence(summary.readme, "markdown")
 
 
-def _facets(facets: tuple[Facet, ...], language: str) -> Iterator[str]:
-    for facet in facets:
-        values = ", ".join(f"{span(item.value)} {item.n:,}" for item in facet.values)
-        yield f"- {line(facet.label, language)} ({span(facet.key)}): {values}"
+def _is_facet(block: Block, facets: Sequence[Facet]) -> bool:
+    """A figure that the list of facets tells too."""
+    keys = {part.filter[0] for part in block.parts if part.filter} if isinstance(block, Shares) else set()
+    return bool(keys) and keys <= {facet.key for facet in facets}
 
 
-def _env(card: EnvCard, language: str) -> str:
+def _listing(
+    page: EnvPage | Page[TaskCard], key: EnvKey | None, at: Addresses, following: str | None, language: str
+) -> Iterator[str]:
+    last = page.offset + len(page.items)
+    first = min(page.offset + 1, last)
+    counted = say("twins.range", first=f"{first:,}", last=f"{last:,}", total=f"{page.total:,}")
+    yield words(counted, language)
+    if isinstance(page, Page) and page.note is not None:
+        yield line(page.note, language)
+    yield "\n".join(
+        _env(item, at, language) if isinstance(item, EnvCard) else _task(item, key, at, language) for item in page.items
+    )
+    url = at.twin(following) if following is not None else None
+    if url is not None:
+        yield fact(say("twins.next_page"), f"<{url}>", language)
+
+
+def _entries(listing: Listing, language: str) -> str:
+    return files_markdown(FilesBlock(listing.entries, listing.truncated), language)
+
+
+def _env(card: EnvCard, at: Addresses, language: str) -> str:
     tasks = f", {words(say('twins.task_count', n=card.tasks), language)}" if card.tasks is not None else ""
-    return f"- {span(str(card.key))}{tasks}: {line(card.brief or card.title, language)}"
+    return f"- {at.env(card.key)}{tasks}: {line(card.brief or card.title, language)}"
 
 
-def _task(card: TaskCard, language: str) -> str:
+def _task(card: TaskCard, key: EnvKey | None, at: Addresses, language: str) -> str:
+    named = span(card.ref) if key is None else at.task(key, card.ref)
     problem = f" ({line(card.problem, language)})" if card.problem is not None else ""
-    brief = f": {line(card.brief, language)}" if card.brief else ""
-    return f"- {span(card.ref)} {line(card.title, language)}{brief}{problem}"
-
-
-def _fact(label: Say, value: str, language: str) -> str:
-    return f"- {words(label, language)}: {value}"
-
-
-def _join(parts: list[str]) -> str:
-    return "\n\n".join(part for part in parts if part.strip()) + "\n"
+    told = [line(text, language) for text in (card.title, card.brief) if text and text != card.ref]
+    return f"- {named}{': ' if told else ''}{': '.join(told)}{problem}"

@@ -1,19 +1,23 @@
 """Which macro of `blocks.html` draws which block."""
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import get_args
 
 from jinja2 import Environment
 from markupsafe import Markup
 
 from rlx.ids import EnvKey
-from rlx.model import Block
+from rlx.model import Block, Code
+
+_ODD = re.compile(r"[^\w./+-]")
 
 MACROS = {
     "kv": "kv",
     "shares": "shares",
     "stats": "stats",
+    "settings": "settings",
     "markdown": "markdown",
     "prompt": "prompt",
     "code": "code",
@@ -30,6 +34,26 @@ MACROS = {
 }
 
 
+@dataclass(slots=True)
+class Anchors:
+    """What code of which file one page shows: its id, its first and its last line. Filled while the page is drawn."""
+
+    shown: dict[str, tuple[str, int, int]] = field(default_factory=dict)
+
+    def claim(self, path: str, first: int, last: int) -> str | None:
+        """An id that says the file's name; None when an earlier block has it."""
+        id = _ODD.sub("_", path)
+        if any(id == taken for taken, _, _ in self.shown.values()):
+            return None
+        self.shown[path] = (id, first, last)
+        return id
+
+    def line(self, path: str, number: int) -> str | None:
+        """The id of a line of `path`, where it is on the page."""
+        id, first, last = self.shown.get(path, ("", 1, 0))
+        return f"{id}-L{number}" if first <= number <= last else None
+
+
 @dataclass(frozen=True, slots=True)
 class Spot:
     """Where on which page a block stands: for its links, and for ids no other block has."""
@@ -39,9 +63,16 @@ class Spot:
     id: str
     rendered: bool = False
     """Prompts are shown as rendered Markdown."""
+    anchors: Anchors | None = None
 
-    def within(self, number: int) -> "Spot":
-        return Spot(self.key, self.ref, f"{self.id}-{number}", self.rendered)
+    def within(self, part: int | str) -> "Spot":
+        return replace(self, id=f"{self.id}.{part}")
+
+    def code_id(self, block: Code, shown: int) -> str:
+        """What the ids of a block's lines begin with: the file's name when nothing else on the page has it."""
+        if self.anchors is None or block.path is None or block.first_line > 1:
+            return self.id
+        return self.anchors.claim(block.path, 1, shown) or self.id
 
 
 class Blocks:

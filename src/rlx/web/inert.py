@@ -22,6 +22,11 @@ def has_marks(text: str) -> bool:
     return _MARKED.search(text) is not None
 
 
+def count(text: str) -> int:
+    """How many characters and sequences `mark` would spell out."""
+    return sum(1 for _ in _MARKED.finditer(text))
+
+
 def mark(text: str) -> Markup:
     """HTML of `text` with every invisible or commanding character as a visible, marked span."""
     if not has_marks(text):
@@ -31,9 +36,10 @@ def mark(text: str) -> Markup:
     for found in _MARKED.finditer(text):
         label = _label(found[0])
         title = _name(found[0])
+        codes = " ".join(f"{ord(char):x}" for char in found[0])
         parts += [
             escape(text[end : found.start()]),
-            f'<span class="inv" title="{escape(title)}">{escape(label)}</span>',
+            f'<span class="inv" title="{escape(title)}" data-u="{codes}">{escape(label)}</span>',
         ]
         end = found.end()
     return Markup("".join([*parts, escape(text[end:])]))  # noqa: S704 - every part is escaped above

@@ -1,6 +1,6 @@
 """Templates to HTML: autoescaped, strict about names, every text said in the page's language."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, ClassVar
@@ -21,12 +21,19 @@ from rlx.web.blocks_html import Blocks, Spot
 from rlx.web.bounded import Bounded, digest
 from rlx.web.facets import box
 from rlx.web.kinds import KINDS_SHOWN, LEVEL_STEPS
+from rlx.web.lines_html import numbered
 from rlx.web.links import Links
 from rlx.web.markdown import Base, render_markdown
 from rlx.web.tree import tree
 
 SHOWN_LINES = 600
 """Lines of a block of code that a page shows; the rest is one link away."""
+UNFOLDED = 100
+"""Lines up to which a block of code is shown at once; of a longer one the first `HEAD`."""
+HEAD = 60
+LONG_PROMPT = 12_000
+"""Characters, or lines, from which a prompt is folded near half of that."""
+LONG_LINES = 160
 
 _numbered: Bounded[str] = Bounded(32 * 1024 * 1024, len)
 
@@ -64,7 +71,7 @@ class Renderer:
             bytecode_cache=_Bytecode(),
         )
         self._environment.globals.update(say=say, links=links, version=__version__, kinds=KINDS_SHOWN, box=box)
-        self._environment.globals.update(shown_lines=SHOWN_LINES, line_count=_line_count, languages=LANGUAGES)
+        self._environment.globals.update(code_span=_code_span, line_count=_line_count, languages=LANGUAGES)
         self._environment.globals.update(level_steps=LEVEL_STEPS)
         self._environment.filters.update(
             t=_words,
@@ -95,7 +102,7 @@ class Renderer:
         base: dict[str, Any] = {
             "lang": language,
             "code_lines": helpers.code_lines,
-            "prompt_html": helpers.prompt_html,
+            "prompt_parts": helpers.prompt_parts,
             "markdown_html": helpers.markdown_html,
         }
         return {**base, "block": Blocks(self._environment, base).draw}
@@ -111,34 +118,36 @@ class _Helpers:
     def markdown_html(self, text: str, spot: Spot, top: int = 3) -> Markup:
         return render_markdown(text, Base(spot.key, spot.ref, top=top), self.links, self.language)
 
-    def prompt_html(self, block: Prompt) -> Markup:
-        return inert.mark(block.text.replace("\r\n", "\n"))
+    def prompt_parts(self, block: Prompt) -> tuple[Markup, Markup, int]:
+        """The beginning of a prompt, the rest when it is long, and how many lines the rest has."""
+        text = block.text.replace("\r\n", "\n")
+        at = _fold(text)
+        return inert.mark(text[:at]), inert.mark(text[at:]), _line_count(text[at:])
 
-    def code_lines(self, block: Code, spot: Spot, count: int = SHOWN_LINES) -> Markup:
-        """Numbered lines of a block; their ids begin with the block's own."""
+    def code_lines(self, block: Code, id: str, start: int, stop: int) -> Markup:
+        """Lines `start` to `stop` (0-based) of a block, numbered; their ids begin with `id`."""
         lexer = lexers.lexer_name(block.path, block.language)
-        prefix, masked = f"{spot.id}-L", frozenset(block.masked)
+        first = block.first_line
 
         def make() -> str:
-            lines = highlight.html_lines(block.text, lexer, 0, count)
-            return numbered(lines, block.first_line, prefix, masked, self.language)
+            lines = highlight.html_lines(block.text, lexer, start, stop - start)
+            masked = frozenset(number + first - 1 for number in block.masked)
+            return numbered(lines, first + start, f"{id}-L", masked, self.language, self._lock())
 
-        key = (digest(block.text), lexer, prefix, masked, block.first_line, count, self.language)
+        key = (digest(block.text), lexer, id, block.masked, first, start, stop, self.language)
         return Markup(_numbered.get(key, make))  # noqa: S704 - made by numbered
 
+    def _lock(self) -> Markup:
+        return Markup('<svg class="i" aria-hidden="true"><use href="{}"/></svg>').format(self.links.icon("lock"))
 
-def numbered(lines: Sequence[str], first: int, prefix: str, masked: frozenset[int], language: str) -> Markup:
-    """Lines of HTML as the rows of `pre.lines`, in windows a browser may leave unpainted until they are near."""
-    label = words(say("web.line"), language)
-    rows = [
-        f'<span class="l{" mask" if number in masked else ""}" id="{prefix}{number}"><a href="#{prefix}{number}" '
-        f'data-n="{number}" aria-label="{label} {number}" tabindex="-1"></a><span>{line}</span></span>'
-        for number, line in enumerate(lines, first)
-    ]
-    size = highlight.WINDOW
-    if len(rows) > size:
-        rows = [f'<span class="win">{"".join(rows[at : at + size])}</span>' for at in range(0, len(rows), size)]
-    return Markup("".join(rows))  # noqa: S704 - lines were escaped by highlight, the rest is numbers and our words
+
+def _fold(text: str) -> int:
+    """Where a prompt that is too long to be read in passing is folded: after a line, or not at all."""
+    if len(text) <= LONG_PROMPT and text.count("\n") <= LONG_LINES:
+        return len(text)
+    lines = text[: LONG_PROMPT // 2].split("\n")[: LONG_LINES // 2]
+    at = len("\n".join(lines[:-1])) + 1 if len(lines) > 1 else text.find("\n") + 1
+    return at if at > 0 and text[at:].strip() else len(text)
 
 
 @pass_context
@@ -160,6 +169,11 @@ def _said(context: Context, value: object) -> object:
 @pass_context
 def _date(context: Context, moment: datetime) -> str:
     return figures.date(moment, context["lang"])
+
+
+def _code_span(total: int) -> tuple[int, int]:
+    """How many of a block's lines are shown at once, and how many with what is folded."""
+    return (total, total) if total <= UNFOLDED else (HEAD, min(total, SHOWN_LINES))
 
 
 def _line_count(text: str) -> int:

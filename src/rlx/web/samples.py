@@ -26,6 +26,8 @@ from rlx.model import (
     Note,
     Prompt,
     Row,
+    Setting,
+    Settings,
     Shares,
     Stats,
     Steps,
@@ -75,6 +77,13 @@ BLOCKS: tuple[Block, ...] = (
         )
     ),
     Stats((Row(name("Tasks"), name("9")), Row(name("Reward"), name("0 or 1")))),
+    Settings(
+        (
+            Setting(name("agent.timeout_sec"), name("900.0"), name("15 minutes")),
+            Setting(name("environment.docker_image"), name("registry.example/team/a-long-name-of-an-image:2.0")),
+            Setting(name("environment.cpus"), None, name("the sandbox decides")),
+        )
+    ),
     Shares(
         name("Difficulty"),
         (Count(name("Easy"), 1), Count(name("Medium"), 6), Count(name("Hard"), 2)),

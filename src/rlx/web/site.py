@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from starlette.requests import HTTPConnection, Request
 
+from rlx.errors import BadInput
 from rlx.formats.base import Environment
-from rlx.ids import EnvKey
+from rlx.ids import EnvKey, check_revision
 from rlx.model import Viewer
 from rlx.settings import Settings
 from rlx.telemetry import span
@@ -27,9 +28,9 @@ class Site:
     def settings(self) -> Settings:
         return self.services.settings
 
-    async def open(self, key: EnvKey, viewer: Viewer) -> Environment:
+    async def open(self, key: EnvKey, viewer: Viewer, revision: str | None = None) -> Environment:
         with span("open"):
-            return await self.services.library.open(key, viewer)
+            return await self.services.library.open(key, viewer, revision=revision)
 
 
 def site_of(connection: HTTPConnection) -> Site:
@@ -39,6 +40,25 @@ def site_of(connection: HTTPConnection) -> Site:
 
 def viewer_of(request: Request) -> Viewer:
     return site_of(request).doorman.viewer(request)
+
+
+def revision_of(request: HTTPConnection) -> str | None:
+    """The revision asked for by `?revision=`; None for the newest. Raises `BadInput`."""
+    told = request.query_params.get("revision")
+    return check_revision(told) if told else None
+
+
+def links_of(request: HTTPConnection) -> Links:
+    """Links that stay at the revision asked for."""
+    try:
+        return site_of(request).links.at(revision_of(request))
+    except BadInput:
+        return site_of(request).links  # the page that says so leads back to the newest
+
+
+def base_of(request: Request) -> str:
+    """The address that pages of this site begin with, without a slash at its end."""
+    return (site_of(request).settings.public_url or str(request.base_url)).rstrip("/")
 
 
 def language_of(request: HTTPConnection) -> str:

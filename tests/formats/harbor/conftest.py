@@ -12,7 +12,7 @@ from rlx.hub.info import TreeEntry
 from rlx.ids import parse_key
 from rlx.index.records import Finished, TaskRecord
 from rlx.model import Task
-from rlx.twins.markdown import task_markdown
+from rlx.twins.tasks import task_markdown
 
 type Files = Mapping[str, str | bytes]
 

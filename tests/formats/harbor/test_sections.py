@@ -127,10 +127,10 @@ def test_an_image_beside_a_dockerfile_is_said(simple: Files, page: Show) -> None
 def test_configuration_shows_what_is_written_and_what_it_is_read_as(simple: Files, page: Show) -> None:
     settings = '[agent]\ntimeout_sec = 90\nkwargs = { a = 1 }\n[environment]\nmemory = "2GB"\n'
     text = page({**simple, "task.toml": settings})
-    assert "- agent.timeout_sec: 90 seconds (in the file: 90)" in text
-    assert "- verifier.timeout_sec: 10 minutes (not in the file, the default)" in text
+    assert "- `agent.timeout_sec`: `90` (in force: 90 seconds)" in text
+    assert "- `verifier.timeout_sec`: absent (in force: 10 minutes)" in text
     assert "environment.memory: Harbor reads sizes such as 4G, 512M or 64K only." in text
-    assert "- agent.kwargs" not in text
+    assert "- `agent.kwargs" not in text
     assert "Keys that Harbor does not know, the dataset's own" in text
 
 

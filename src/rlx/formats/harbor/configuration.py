@@ -7,8 +7,8 @@ from rlx.answers.shown import Masked
 from rlx.formats.harbor.phrases import duration
 from rlx.formats.harbor.running import Subject
 from rlx.formats.harbor.table import as_number, plain
-from rlx.model import Block, Code, Disclose, KeyValues, Note, Row, Text, Value
-from rlx.texts import Say, say
+from rlx.model import Block, Code, Disclose, Note, Setting, Settings, Text, Value
+from rlx.texts import say
 
 _TABLES = ("agent", "verifier", "environment", "solution")
 """`[task]` and `[metadata]` have a section of their own."""
@@ -22,16 +22,16 @@ _DEFAULTS = (
 )
 _INSTEAD = {"environment.network_mode": "environment.allow_internet", "environment.memory_mb": "environment.memory"}
 _LONG = 400
-_MAX_ROWS = 200
+_MAX_SETTINGS = 200
 
 
 def configuration_blocks(
-    subject: Subject, file: Mapping[str, object], written: Masked | None, harbor: Say
+    subject: Subject, file: Mapping[str, object], written: Masked | None, verdict: Note
 ) -> tuple[Block, ...]:
-    """`file` is the masked table; `written` the masked text of `task.toml`; `harbor` its own verdict."""
+    """`file` is the masked table; `written` the masked text of `task.toml`; `verdict` Harbor's own."""
     settings = subject.settings
-    rows = [Row(say("harbor.config.verdict"), harbor), *_rows(file, settings.own)][:_MAX_ROWS]
-    blocks: list[Block] = [KeyValues(tuple(rows))]
+    items = tuple(_settings(file, settings.own))[:_MAX_SETTINGS]
+    blocks: list[Block] = [verdict, *((Settings(items),) if items else ())]
     blocks += [Note(say("harbor.odd.at", where=odd.where, what=odd.text), "warn") for odd in subject.facts.odd[:20]]
     if settings.own:
         blocks.append(Value(record(settings.own).value, say("harbor.config.own")))
@@ -41,21 +41,16 @@ def configuration_blocks(
     return tuple(blocks)
 
 
-def _rows(file: Mapping[str, object], own: Mapping[str, object]) -> Iterator[Row]:
+def _settings(file: Mapping[str, object], own: Mapping[str, object]) -> Iterator[Setting]:
     """Settings that Harbor knows; the dataset's `own` are shown apart."""
     others = tuple(own)
     known = {key: value for key, value in _flat(file) if not _below(key, others)}
     for key, value in known.items():
-        in_force = _reading(key, value)
-        raw = name(plain(value)[:_LONG])
-        if in_force is None:
-            yield Row(name(key), raw, code=True)
-        else:
-            yield Row(name(key), in_force, note=say("harbor.config.file", value=raw))
+        yield Setting(name(key), name(plain(value)[:_LONG]), _reading(key, value))
     for key, default in _DEFAULTS:
         of_steps = key.endswith("timeout_sec") and "steps" in file
         if file and not of_steps and key not in known and _INSTEAD.get(key) not in known:
-            yield Row(name(key), say(default), note=say("harbor.config.absent"))
+            yield Setting(name(key), None, say(default))
 
 
 def _below(key: str, others: tuple[str, ...]) -> bool:

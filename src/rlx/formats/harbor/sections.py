@@ -1,6 +1,6 @@
 """The page of a task, from its record alone: sections in a fixed order, the facts at a glance, where it could run."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from rlx.answers import Masked, name, prose
@@ -30,7 +30,6 @@ OPEN_SCRIPTS = 4
 
 def task_view(record: TaskRecord) -> TaskView:
     file, subject = open_record(record)
-    harbor = _verdict(record)
     options = run_options(runnable(subject))
     sections = [
         *_problem(record, subject),
@@ -40,7 +39,7 @@ def task_view(record: TaskRecord) -> TaskView:
         Section(
             "configuration",
             say("harbor.section.configuration"),
-            configuration_blocks(subject, file, record.texts.get("task.toml"), harbor),
+            configuration_blocks(subject, file, record.texts.get("task.toml"), _verdict(record)),
         ),
     ]
     metadata = metadata_blocks(subject.settings)
@@ -63,13 +62,13 @@ def _refuses(review: Any) -> bool:
     return bool(review) and not review["loads"]
 
 
-def _verdict(record: TaskRecord) -> Say:
+def _verdict(record: TaskRecord) -> Note:
     review: Any = record.review.value if record.review else None
     if not review:
-        return say("harbor.verdict.unknown")
+        return Note(say("harbor.verdict.unknown"))
     if review["loads"]:
-        return say("harbor.verdict.loads", version=review["harbor"])
-    return say("harbor.verdict.refuses", version=review["harbor"], why=review["why"])
+        return Note(say("harbor.verdict.loads", version=review["harbor"]), "ok")
+    return Note(say("harbor.verdict.refuses", version=review["harbor"], why=review["why"]), "warn")
 
 
 def _problem(record: TaskRecord, subject: Subject) -> Iterator[Section]:
@@ -100,7 +99,7 @@ def _prompt(record: TaskRecord, subject: Subject) -> Iterator[Section]:
         )
         return
     told = Steps(overall_sentences(subject.settings))
-    inner = [(step, tuple(_step(record, subject, step))) for step in steps]
+    inner = list(zip(steps, _steps(record, subject), strict=True))
     folded = len(steps) > OPEN_STEPS
     disclosed = tuple(Disclose(_step_title(at, step), blocks) for at, (step, blocks) in enumerate(inner, 1))
     yield Section("steps", say("harbor.section.steps"), (told, *(disclosed if folded else ())))
@@ -110,6 +109,18 @@ def _prompt(record: TaskRecord, subject: Subject) -> Iterator[Section]:
 
 def _step_title(at: int, step: Step) -> Say:
     return say("harbor.section.step", n=at, name=step.name)
+
+
+def _steps(record: TaskRecord, subject: Subject) -> Iterator[tuple[Block, ...]]:
+    """What each step asks and what it starts from; its grader, folded."""
+    seen: set[str] = set()
+    for at, step in enumerate(subject.settings.steps):
+        blocks = list(_step(record, subject, step))
+        # The settings are the masked ones: where a step of theirs could not be read, later ones may lack a grader.
+        for grading in subject.facts.gradings[at : at + 1]:
+            blocks.append(Disclose(say("harbor.steps.graded"), tuple(_grader(record, subject, grading, step, seen))))
+            seen.update(grading.scripts)
+        yield tuple(blocks)
 
 
 def _step(record: TaskRecord, subject: Subject, step: Step) -> Iterator[Block]:
@@ -151,24 +162,19 @@ def _prompt_note(text: str) -> Say:
 
 
 def _grading(record: TaskRecord, subject: Subject) -> Iterator[Block]:
-    steps: Sequence[Step | None] = subject.settings.steps or (None,)
     if subject.facts.problem:
         yield Note(say("harbor.grading.unparsed"))
-    seen: set[str] = set()
-    for at, (step, grading) in enumerate(zip(steps, subject.facts.gradings, strict=False), 1):
-        blocks = tuple(_grader(record, subject, grading, step, seen))
-        seen.update(grading.scripts)
-        if step is None:
-            yield from blocks
-        else:
-            yield Disclose(_step_title(at, step), blocks)
+    if subject.settings.steps:
+        yield Steps((say("harbor.grading.steps"), *overall_sentences(subject.settings)[1:]))
+    else:
+        yield from _grader(record, subject, subject.facts.gradings[0], None, frozenset())
     left = [entry for entry in record.files if "tests/" in entry.path and entry.withheld]
     if left:
         yield Note(say("harbor.grading.beside", n=len(left)))
 
 
 def _grader(
-    record: TaskRecord, subject: Subject, grading: Grading, step: Step | None, seen: set[str]
+    record: TaskRecord, subject: Subject, grading: Grading, step: Step | None, seen: Set[str]
 ) -> Iterator[Block]:
     """Its account and its scripts, but those that an earlier step showed."""
     yield Steps(grading_sentences(subject, grading, step))

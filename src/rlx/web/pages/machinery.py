@@ -7,7 +7,7 @@ from fastapi import Request, Response
 from rlx.model import ANONYMOUS, EnvQuery
 from rlx.texts import say, words
 from rlx.web.respond import cached, to_bytes
-from rlx.web.site import language_of, site_of, viewer_of
+from rlx.web.site import base_of, language_of, site_of, viewer_of
 
 _MAX_URLS = 50_000
 _AT_ONCE = 1_000
@@ -27,7 +27,7 @@ async def health(request: Request) -> Response:
 
 async def robots(request: Request) -> Response:
     rules = "User-agent: *\nDisallow: /raw/\nDisallow: /api/\nDisallow: /login\nDisallow: /random\n"
-    text = f"{rules}Allow: /\n\nSitemap: {_base(request)}/sitemap.xml\n"
+    text = f"{rules}Allow: /\n\nSitemap: {base_of(request)}/sitemap.xml\n"
     return cached(request, Response(text, media_type="text/plain"), viewer_of(request))
 
 
@@ -41,7 +41,7 @@ async def sitemap(request: Request) -> Response:
         urls += [site.links.env(card.key) for card in page.items]
         if not page.items:
             break
-    base = _base(request)
+    base = base_of(request)
     lines = "".join(f"<url><loc>{escape(base + url)}</loc></url>\n" for url in urls[:_MAX_URLS])
     xml = f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{lines}</urlset>\n'
     return cached(request, Response(xml, media_type="application/xml"), viewer_of(request))
@@ -50,7 +50,3 @@ async def sitemap(request: Request) -> Response:
 async def llms(request: Request) -> Response:
     text = words(say("web.llms"), language_of(request))
     return cached(request, Response(text, media_type="text/plain"), viewer_of(request))
-
-
-def _base(request: Request) -> str:
-    return (site_of(request).settings.public_url or str(request.base_url)).rstrip("/")

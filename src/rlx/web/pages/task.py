@@ -1,20 +1,24 @@
 """`/t/<org>/<name>/<ref>` and `/s/<org>/<name>/t/<ref>`: a task as an agent gets it; `?path=` one of its files."""
 
+import shlex
+
 from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
 
 from rlx.answers.shown import Json
 from rlx.ids import EnvKey
-from rlx.model import Alias, Task
+from rlx.model import Alias, FileEntry, FilesBlock, Task
 from rlx.telemetry import span
+from rlx.twins.held import by_file
 from rlx.twins.jsonable import object_json, to_json
-from rlx.twins.markdown import task_markdown
+from rlx.twins.tasks import has_banner, own_brief, task_markdown
+from rlx.twins.ways import ways
 from rlx.web.address import check_path, task_address
-from rlx.web.blocks_html import Spot
+from rlx.web.blocks_html import Anchors, Spot
 from rlx.web.links import Links
 from rlx.web.pages.files import show_file
 from rlx.web.respond import View, answer
-from rlx.web.site import site_of, viewer_of
+from rlx.web.site import base_of, site_of, viewer_of
 
 
 async def task(request: Request) -> Response:
@@ -31,12 +35,26 @@ async def task(request: Request) -> Response:
         found = await opened.task(ref)
         aliases = await opened.aliases(ref)
     rendered = request.query_params.get("view") == "rendered"
+    base, anchors = base_of(request), Anchors()
     view = View(
         "task.html",
         site.links.rendered(key, ref) if rendered else site.links.task(key, ref),
-        {"key": key, "task": found, "aliases": aliases, "rendered": rendered, "spot": Spot(key, ref, "s", rendered)},
+        {
+            "key": key,
+            "task": found,
+            "aliases": aliases,
+            "rendered": rendered,
+            "spot": lambda section: Spot(key, ref, section.id, rendered, anchors),
+            "anchors": anchors,
+            "brief": own_brief(found),
+            "banner": found.problem if has_banner(found) else None,
+            "ways": ways(found.run_options),
+            "held": by_file(found.withheld),
+            "files": _files(found),
+            "command": f"rlx task show {key} {shlex.quote(ref)}",
+        },
         json=lambda language: task_json(found, aliases, key, site.links, language),
-        markdown=lambda language: task_markdown(found, key, language),
+        markdown=lambda language: task_markdown(found, key, language, aliases=aliases, base=base),
     )
     return await answer(request, view)
 
@@ -49,3 +67,10 @@ def task_json(task: Task, aliases: tuple[Alias, ...], key: EnvKey, links: Links,
         "url": links.task(key, task.ref),
         "aliases": to_json(aliases, language),
     }
+
+
+def _files(task: Task) -> tuple[FileEntry, ...]:
+    """The task's files, where all of them are listed on its page."""
+    blocks = (block for section in task.sections for block in section.blocks if isinstance(block, FilesBlock))
+    listed = next(blocks, None)
+    return () if listed is None or listed.truncated else tuple(item for item in listed.entries if not item.is_dir)

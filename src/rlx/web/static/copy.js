@@ -1,22 +1,48 @@
-// Adds a copy button to code and prompts. Line numbers are not part of the text.
-export function copying(blocks) {
+// Adds copy buttons: to code and prompts, whose line numbers are not part of the text, and where a value is offered.
+export function copying() {
   if (!navigator.clipboard) return;
-  const words = document.body.dataset;
-  for (const block of blocks) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "btn btn-bare copy";
-    button.textContent = words.copy;
-    button.addEventListener("click", async () => {
-      const lines = block.querySelectorAll(".l > span");
-      const text = lines.length ? Array.from(lines, (line) => line.textContent).join("\n") : block.textContent;
-      await navigator.clipboard.writeText(text);
-      button.textContent = words.copied;
-      setTimeout(() => { button.textContent = words.copy; }, 1500);
-    });
+  for (const block of document.querySelectorAll("pre[data-copy], [data-copies]")) {
+    const button = make(document.body.dataset.copy, () => textOf(block));
     const figure = block.closest("figure");
     const head = figure ? figure.querySelector("figcaption") : block.closest("section")?.querySelector("header");
-    if (head) head.append(button);
+    if (head && !head.querySelector(".copy")) head.append(button);
     else block.before(button);
   }
+  for (const slot of document.querySelectorAll("[data-copy-value]")) {
+    const { copyValue: value, label } = slot.dataset;
+    if ("isLink" in slot.dataset) slot.append(make(label, () => new URL(value, location.href).href));
+    else slot.append(make(document.body.dataset.copy, () => value, label));
+  }
+}
+
+function make(text, read, label) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "btn btn-bare copy";
+  button.textContent = text;
+  if (label) button.setAttribute("aria-label", label);
+  let back;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(read());
+    clearTimeout(back);
+    button.textContent = document.body.dataset.copied;
+    back = setTimeout(() => { button.textContent = text; }, 1500);
+  });
+  return button;
+}
+
+function textOf(block) {
+  const lines = block.querySelectorAll(".l > span");
+  if (lines.length) return Array.from(lines, written).join("\n");
+  return (block.matches("pre") ? [block] : Array.from(block.querySelectorAll("pre"))).map(written).join("");
+}
+
+// Characters that are spelled out on the page are copied as what they are.
+function written(part) {
+  if (!part.querySelector("[data-u]")) return part.textContent;
+  const copy = part.cloneNode(true);
+  for (const mark of copy.querySelectorAll("[data-u]")) {
+    mark.textContent = String.fromCodePoint(...mark.dataset.u.split(" ").map((code) => parseInt(code, 16)));
+  }
+  return copy.textContent;
 }
