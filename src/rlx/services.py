@@ -39,10 +39,13 @@ async def create_services(
     known_formats: Sequence[AnyFormat] | None = None,
     clock: Callable[[], float] = time.monotonic,
     read_all: bool = False,
+    reviews: bool = False,
 ) -> AsyncIterator[Services]:
     """Services for `settings`, closed at the end. `transport` replaces the network; `read_all` reads a local hub's
-    environments in the background. Raises `BadInput` for a hub that is neither a URL nor a folder.
+    environments in the background, `reviews` asks for second opinions on what was indexed. Raises `BadInput` for a
+    hub that is neither a URL nor a folder.
     """
+    known = formats() if known_formats is None else known_formats
     folder = local_folder(settings.hub)
     if folder is not None and transport is None:
         transport = _local_transport(folder, settings)
@@ -62,7 +65,8 @@ async def create_services(
                 store=settings.store,
                 cache_dir=settings.cache_dir,
                 jobs=Jobs(group, at_once=settings.index_jobs),
-                formats=formats() if known_formats is None else known_formats,
+                formats=known,
+                reviews=reviews,
                 clock=clock,
                 info_ttl=0.0 if folder is not None else settings.info_ttl,
                 max_files=settings.max_listing_files,

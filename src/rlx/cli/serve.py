@@ -48,7 +48,10 @@ def serve(
 
     async def main() -> None:
         with bind(host, port) as listener:
-            async with create_services(settings, read_all=True) as services, anyio.create_task_group() as group:
+            async with (
+                create_services(settings, read_all=True, reviews=True) as services,
+                anyio.create_task_group() as group,
+            ):
                 group.start_soon(_warm, services)
                 await serve_app(
                     create_app(services),

@@ -11,7 +11,7 @@ README_LIMIT = 512 * 1024
 """Bytes. A longer README is left to the file viewer."""
 _BRIEF = 280
 _FRONT_MATTER = re.compile(r"\A\s*---\r?\n.*?\r?\n---\s*?(\r?\n|\Z)", re.DOTALL)
-_MARKUP = re.compile(r"<[^<>]*>|!?\[([^\]\[]*)\]\([^()]*\)|[*_`#>|]+")
+_MARKUP = re.compile(r"<[^<>]*>|!?\[([^\]\[]*)\]\([^()]*\)|[*`#>|]+|(?<![^\W_])_+|_+(?![^\W_])")
 _CANARY = re.compile(r"canary", re.IGNORECASE)
 
 

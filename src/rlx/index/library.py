@@ -60,6 +60,7 @@ class Library:
         info_ttl: float,
         max_files: int,
         pack_budget: int,
+        reviews: bool,
     ) -> None:
         self._hub = hub
         self._instance = instance
@@ -70,6 +71,7 @@ class Library:
         self._info_ttl = info_ttl
         self._max_files = max_files
         self._pack_budget = pack_budget
+        self._reviews = reviews
         self._public = Shelf(store, cache_dir / "public")
         self._infos: OrderedDict[EnvKey, _Known] = OrderedDict()
         self._open: OrderedDict[tuple[str, ...], Environment] = OrderedDict()
@@ -235,7 +237,7 @@ class Library:
             if await review(repo, reader, shelf):
                 self._open.pop(name, None)  # opened anew, it has them
 
-        if not index.header.reviewed:
+        if self._reviews and not index.header.reviewed:
             self._jobs.later(name, look_again)
         return IndexedEnvironment(repo, reader, index, pack)
 
