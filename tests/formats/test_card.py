@@ -14,7 +14,7 @@ from rlx.hub.info import read_info
             "Rows for reward_model and style checks, with links to follow.",
         ),
         (
-            "---\ntags: [x]\n---\n<img src=x>\n\n<!-- canary GUID 1 -->\nBENCHMARK canary text that no list repeats.\n\n"
+            "---\ntags: [x]\n---\n<img src=x>\n\n<!-- canary GUID 1 -->\nBENCHMARK canary text of no use.\n\n"
             "This paragraph is prose and long enough to be one.\n",
             "This paragraph is prose and long enough to be one.",
         ),
