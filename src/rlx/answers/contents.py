@@ -80,10 +80,8 @@ def _prose(path: str, text: str) -> Masked:
         try:
             parse_json(text[:LIMIT])
         except (ValueError, RecursionError):
-            first = text.lstrip()[:2]
-            if first[:1] == "{" and '"' in text[:200]:
-                return json_lines(text, path=path)
-            return Masked(show(text))
+            broken = re.match(r"[\s\ufeff]*[{\[]\s*[{\[\"']", text[:400]) is not None
+            return json_lines(text, path=path) if broken else Masked(show(text))
         return _json(path, text, Place("repository", (), path))
     return Masked(show(text))
 

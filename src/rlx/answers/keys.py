@@ -64,12 +64,12 @@ _ALWAYS = names(
 """Whole names, words run together: short forms, and answers under neutral names that real sets use."""
 
 _CONTENT = names(
-    "patch diff fixpatch testpatch modelpatch tests test testlist testcase testcases testcode testsuite testscript "
-    "challengetestlist unittest unittests evalscript evalcmd output outputs outputtext inputoutput completion "
-    "completions response responses modelresponse policyresponse generatedresponse rubric rubrics rubricjson "
-    "rubricpretty checklist submission hints hintstext translation nlassertions communicateinfo solve "
-    "judgeevaluations judgeresponse judgeresponsescreateparams rubricevaluations delegatedresponse "
-    "opencoderunstdout opencoderunstderr modifiedfiles relevantfiles"
+    "patch diff fixpatch testpatch modelpatch tests test testlist testcase testcases testcode testsuite "
+    "testscript challengetestlist unittest unittests evalscript evalcmd output outputs outputtext inputoutput "
+    "completion completions response responses modelresponse modeltext modeloutput modelcode policyresponse "
+    "generatedresponse rubric rubrics rubricjson rubricpretty checklist submission hints hintstext translation "
+    "nlassertions communicateinfo solve judgeevaluations judgeresponse judgeresponsescreateparams "
+    "rubricevaluations delegatedresponse opencoderunstdout opencoderunstderr modifiedfiles relevantfiles"
 )
 _NUMBERS_ARE_SETTINGS = names("patch diff test tests testcases unittest unittests hints rubric rubrics checklist")
 
@@ -98,7 +98,7 @@ _STRICT = names(
 )
 """Names that hold answers inside the grader's own part of a record."""
 
-_CODE_TOO = names("secret flag wanted want sol secretvalue secretword secretanswer secretcode")
+_CODE_TOO = names("secret flag wanted want sol plaintext cleartext secretvalue secretword secretanswer secretcode")
 """Variables that hold answers in graders, though as data keys they are ordinary words."""
 _LACKS = names("missing invalid incorrect wrong bad no has is")
 _CODE_NOT = names("target targets reference references canonical")
@@ -129,14 +129,14 @@ def hold(key: str) -> Hold | None:
         pass
     elif whole in _ALWAYS:
         found = "always"
+    elif parts[-1] in _TEXT:
+        found = "text"
     elif parts[-1] in _DESCRIBES or not _MEASURES.isdisjoint(parts):
         pass
     elif _names_an_answer(parts):
         found = "always"
     elif whole in _CONTENT or (parts[-1] == "tests" and len(parts) > 1):
         found = "content"
-    elif parts[-1] in _TEXT:
-        found = "text"
     elif whole in _PAIRED:
         found = "paired"
     elif not _ATTEMPT.isdisjoint(parts):

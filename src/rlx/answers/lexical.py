@@ -45,6 +45,7 @@ _ECHO = re.compile(
 _TEST = re.compile(
     r"(?:\[\[?|test)\s+\"?\$\{?(?P<name>\w+)[^}\s\"]*\}?\"?\s+(?:==?|!=|-eq|=~)\s+(?P<what>\"[^\"\n]*\"|'[^'\n]*'|[^\s\];]+)"
 )
+_PRINTED = re.compile(r"\$\([^\n]{1,400}?\)\"?\s+(?:==?|=~)\s+(?P<what>\"[^\"\n$]{2,}\"|'[^'\n]{2,}')")
 _SHELL_NAME = re.compile(
     r"(?:^|[\s;&|(])(?:ENV\s+|ARG\s+|export\s+|local\s+|readonly\s+|declare\s+(?:-\w+\s+)*)?"
     r"(?P<name>[A-Za-z_]\w{0,80})(?:\+?=|(?<=ENV )\s+)",
@@ -114,6 +115,8 @@ def _mask_commands(mask: Mask, start: int, end: int) -> None:
         plain = plain or (word.isdigit() and not _CODES.isdisjoint(parts))
         if not plain and (keys.is_answer_name(match["name"]) or not _SPOKEN.isdisjoint(parts)):
             mask.add(*match.span("what"), say("answers.literal"))
+    for match in _PRINTED.finditer(text, start, end):
+        mask.add(*match.span("what"), say("answers.literal"))
     _mask_comments(mask, start, end, ("#",))
 
 

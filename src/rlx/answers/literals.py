@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 
 from rlx.answers import keys
+from rlx.answers.spans import PATH
 
-PATH = re.compile(r"\.{0,2}/[\w./{}*~ -]*|~?[\w-]+(?:/[\w.-]+)+|[\w-]+\.[A-Za-z]\w{0,4}")
 _STATES = keys.names("pass passed fail failed error ok success skipped completed done")
 
 

@@ -11,13 +11,11 @@ import re
 import threading
 import tokenize
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from rlx.answers import keys
 from rlx.answers.comments import tells
 from rlx.answers.literals import (
-    PATH,
     called,
     is_answer,
     is_harmless,
@@ -27,14 +25,12 @@ from rlx.answers.literals import (
     names_a_thing,
     texts,
 )
-from rlx.answers.spans import Mask, line_starts
+from rlx.answers.spans import Mask, line_starts, occurrences, spread
 from rlx.texts import say
 
 LIMIT = 512 * 1024
 """Characters of source that are parsed."""
 
-_ORDINARY = re.compile(r"[\w.+-]+@[\w.-]+|(?:[A-Za-z][\w-]*\.)+[A-Za-z]{1,6}|[\d./: -]+")
-"""Addresses, file names, dates: too common to be masked wherever they stand."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_]*")
 _TRANSPARENT = keys.names(
     "str int float bytes sorted set frozenset list tuple dict array approx parse version Decimal Fraction Counter "
@@ -83,7 +79,7 @@ def mask_python(mask: Mask, start: int, end: int) -> bool:
         finder.visit(tree)
     except RecursionError:
         return False
-    finder.spread()
+    spread(mask, finder.values, start, end, say("answers.literal"))
     _mask_comments(mask, source, start)
     return True
 
@@ -273,7 +269,7 @@ class _Finder(ast.NodeVisitor):
         start, end = self.span(message)
         for text in found:
             if len(text) >= 2:
-                for at in _occurrences(self.mask.text, text, start, end):
+                for at in occurrences(self.mask.text, text, start, end):
                     self.mask.add(at, at + len(text), say("answers.literal"))
 
     def visit_Compare(self, node: ast.Compare) -> None:
@@ -285,7 +281,8 @@ class _Finder(ast.NodeVisitor):
         if name == "parametrize" and len(node.args) >= 2:
             self.parametrize(node.args[0], node.args[1])
         elif _ASSERTIONS.fullmatch(name) and name != "assert_":
-            inner = [argument for argument in node.args[:2] if not names_a_thing(argument)]
+            exact = re.search(r"(?i)equal|close|almost", name) is not None
+            inner = [argument for argument in node.args[:2] if exact or not names_a_thing(argument)]
             for argument in inner:
                 others = [other for other in node.args[:2] if other is not argument]
                 if not any(mentions(other, _STRUCTURAL) for other in others):
@@ -402,32 +399,7 @@ class _Finder(ast.NodeVisitor):
             for keyword in node.keywords:
                 self.literals(keyword.value)
 
-    # Where else
-
-    def spread(self) -> None:
-        """Mask long answers wherever else they stand: in messages, comments and docstrings."""
-        end = self.start + len(self.source)
-        for text in sorted(self.values)[:400]:
-            if (
-                len(text) >= 8
-                and not text.isidentifier()
-                and not PATH.fullmatch(text)
-                and not _ORDINARY.fullmatch(text)
-            ):
-                for at in _occurrences(self.mask.text, text, self.start, end):
-                    self.mask.add(at, at + len(text), say("answers.literal"))
-
 
 def _on_literal(node: ast.Call) -> bool:
     """Whether a method of a literal is called: `"a b".split()`."""
     return isinstance(node.func, ast.Attribute) and is_literal(node.func.value)
-
-
-def _occurrences(text: str, piece: str, start: int, end: int) -> Iterator[int]:
-    """Where `piece` stands by itself, not within a longer word."""
-    at = text.find(piece, start, end)
-    while at >= 0:
-        before, after = text[at - 1 : at], text[at + len(piece) : at + len(piece) + 1]
-        if not ((before.isalnum() and piece[0].isalnum()) or (after.isalnum() and piece[-1].isalnum())):
-            yield at
-        at = text.find(piece, at + 1, end)

@@ -5,7 +5,7 @@ import io
 import json
 import re
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from rlx.answers import keys
 from rlx.answers.records import parse_json, record
@@ -17,26 +17,37 @@ ROWS: Final = 20_000
 _LINE: Final = 2 * 1024 * 1024
 """Characters of one row that are looked at."""
 _REPORTED: Final = 200
+_NESTED: Final = 500
+"""Brackets of a line beyond which it is not searched for names but withheld."""
+_KEY = re.compile(r"[\"'](\w[\w .-]{0,60})\\*[\"']\s*:")
+_NAME = re.compile(r"\s*[\w .-]{1,60}\s*")
 _HEADERS: Final = 5
 """First rows of a table among which its header is looked for."""
 
 
 def json_lines(text: str, *, path: str) -> Masked:
-    """JSON Lines, each row masked by itself and kept on its line. A row that cannot be read and names an answer is not
-    shown."""
+    """JSON Lines, each row masked by itself and kept on its line.
+
+    A line that is no row and names an answer is withheld, and with it all that follows up to the next row: JSON that is
+    broken or cut off may go on with the answer.
+    """
     out: list[str] = []
     masked: list[int] = []
     withheld: dict[Withheld, None] = {}
+    broken = False
     for number, line in enumerate(text.split("\n"), 1):
         if number > ROWS:
             withheld[Withheld(f"{path}: line {number} and after", say("answers.too_many", n=ROWS))] = None
             out.append(MARK)
             break
-        shown, reasons = _row(path, number, line)
-        out.append(shown)
-        if reasons:
+        row = _row(path, line)
+        broken = row.names_answer or (broken and not row.whole)
+        if broken and line.strip():
+            row = _Row(MARK, (Withheld(f"{path}: line {number}", say("answers.unparsed")),))
+        out.append(row.text)
+        if row.withheld:
             masked.append(number)
-            withheld.update(dict.fromkeys(reasons))
+            withheld.update(dict.fromkeys(row.withheld))
     return Masked(show("\n".join(out)), tuple(masked), tuple(list(withheld)[:_REPORTED]))
 
 
@@ -55,24 +66,29 @@ def values(rows: Iterable[object], *, path: str) -> Masked:
     return Masked(show(text), tuple(masked), tuple(list(withheld)[:_REPORTED]))
 
 
-def _row(path: str, number: int, line: str) -> tuple[str, tuple[Withheld, ...]]:
+class _Row(NamedTuple):
+    text: str
+    withheld: tuple[Withheld, ...] = ()
+    whole: bool = False
+    """It is an object or a list with content, by itself."""
+    names_answer: bool = False
+    """It is neither, and names an answer."""
+
+
+def _row(path: str, line: str) -> _Row:
     if not line.strip():
-        return line, ()
-    if len(line) > _LINE:
-        return MARK, (Withheld(f"{path}: line {number}", say("answers.too_deep")),)
+        return _Row(line)
     try:
-        value, repeats = parse_json(line)
-    except RecursionError:
-        return MARK, (Withheld(f"{path}: line {number}", say("answers.too_deep")),)
-    except ValueError:
-        if any(keys.is_answer_key(name) for name in re.findall(r"[\"'](\w[\w .-]{0,60})\\*[\"']\s*:", line)):
-            return MARK, (Withheld(f"{path}: line {number}", say("answers.unparsed")),)
-        return line, ()
+        value, repeats = parse_json(line if len(line) <= _LINE else "")
+    except (ValueError, RecursionError):
+        hides = len(line) > _LINE or line.count("[") > _NESTED
+        return _Row(line, names_answer=hides or any(keys.is_answer_key(match[1]) for match in _KEY.finditer(line)))
     shown = record(value, at=path)
+    whole = isinstance(value, dict | list) and bool(value)
     if not shown.withheld and not repeats:
-        return line, ()
+        return _Row(line, whole=whole)
     end = "\r" if line.endswith("\r") else ""
-    return json.dumps(shown.value.value, ensure_ascii=False) + end, shown.withheld
+    return _Row(json.dumps(shown.value.value, ensure_ascii=False) + end, shown.withheld, whole)
 
 
 def table(text: str, *, path: str) -> Masked | Withheld:
@@ -118,7 +134,7 @@ def _delimiter(path: str, text: str) -> str:
 def _header(rows: Sequence[Sequence[str]]) -> int:
     """The row that names the columns: among the first ones, one that names an answer, else the first with content."""
     for number, row in enumerate(rows[:_HEADERS]):
-        if any(len(cell) < 60 and keys.is_answer_key(cell) for cell in row):
+        if any(_NAME.fullmatch(cell) and keys.is_answer_key(cell) for cell in row):
             return number
     return next((number for number, row in enumerate(rows[:_HEADERS]) if any(row)), 0)
 

@@ -5,7 +5,7 @@ import re
 from rlx.answers.lexical import mask_code, mask_shell
 from rlx.answers.python import mask_python
 from rlx.answers.shown import Masked
-from rlx.answers.spans import Mask
+from rlx.answers.spans import Mask, spread
 from rlx.texts import say
 
 _SHELL = re.compile(
@@ -13,6 +13,8 @@ _SHELL = re.compile(
 )
 _PYTHON = re.compile(r"(?i)\.pyi?$")
 _SHEBANG = re.compile(r"#!\s*\S*?(?:/env\s+(?:-S\s+)?)?([\w.]+)(?:\s|$)")
+_QUOTED = re.compile(r"[\"'`]([^\"'`\n]{8,300})[\"'`]")
+_FEW = 400
 _LONGEST = 4_000
 """Characters of a line that are searched letter by letter."""
 
@@ -29,7 +31,14 @@ def script(text: str, *, path: str) -> Masked:
         mask_shell(mask, 0, len(text))
     else:
         mask_code(mask, 0, len(text))
+    quoted = [found for start, end in list(mask.spans)[:_FEW] for found in _quoted(text[start:end])]
+    spread(mask, quoted, 0, len(text), say("answers.literal"))
     return mask.apply(path)
+
+
+def _quoted(piece: str) -> list[str]:
+    """The texts written in a masked stretch of a program."""
+    return [found[1] for found in _QUOTED.finditer(piece[:_LONGEST])] if len(piece) < _LONGEST else []
 
 
 def _mask_unread(mask: Mask) -> None:

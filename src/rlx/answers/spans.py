@@ -1,7 +1,8 @@
 """Masking of stretches of a text so that its lines keep their numbers."""
 
+import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from rlx.answers.shown import MARK, Masked, Withheld, show
@@ -10,6 +11,10 @@ from rlx.texts import Say
 type Span = tuple[int, int]
 """Start and end, in characters."""
 
+PATH = re.compile(r"\.{0,2}/[\w./{}*~ -]*|~?[\w-]+(?:/[\w.-]+)+|[\w-]+\.[A-Za-z]\w{0,4}")
+_ORDINARY = re.compile(r"[\w.+-]+@[\w.-]+|(?:[A-Za-z][\w-]*\.)+[A-Za-z]{1,6}|[\d./: -]+")
+"""Addresses, file names, dates: too common to be masked wherever they stand."""
+_SPREAD = 400
 CONTINUED = "⋯"
 """Stands on the further lines of a stretch that was replaced."""
 _REPORTED = 50
@@ -78,3 +83,21 @@ def replacement(piece: str) -> str:
     if lines[-1] == "":
         filled[-1] = ""
     return "\n".join(f"{new}\r" if old.endswith("\r") else new for old, new in zip(lines, filled, strict=True))
+
+
+def spread(mask: Mask, texts: Iterable[str], start: int, end: int, reason: Say) -> None:
+    """Mask long answers wherever else they stand in a stretch: in messages, comments and docstrings."""
+    for text in sorted(set(texts))[:_SPREAD]:
+        if len(text) >= 8 and not (text.isidentifier() or PATH.fullmatch(text) or _ORDINARY.fullmatch(text)):
+            for at in occurrences(mask.text, text, start, end):
+                mask.add(at, at + len(text), reason)
+
+
+def occurrences(text: str, piece: str, start: int, end: int) -> Iterator[int]:
+    """Where `piece` stands by itself, not within a longer word."""
+    at = text.find(piece, start, end)
+    while at >= 0:
+        before, after = text[at - 1 : at], text[at + len(piece) : at + len(piece) + 1]
+        if not ((before.isalnum() and piece[0].isalnum()) or (after.isalnum() and piece[-1].isalnum())):
+            yield at
+        at = text.find(piece, at + 1, end)

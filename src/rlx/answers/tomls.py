@@ -28,6 +28,10 @@ _DEPTH: Final = 40
 TOML = Policy("toml", look=frozenset({"solution", "solution.env"}))
 """`[solution]` is Harbor's table of settings; its keys are judged one by one."""
 
+_BROKEN: Final = 2_000
+"""Characters of a line that breaks the grammar and is still searched for names."""
+
+_NAMED = re.compile(r"[\w.\"' -]{1,80}(?=\s*[=:])")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _SPACE = re.compile(r"[ \t]*")
 _GAP = re.compile(r"[ \t\r\n]*")
@@ -264,7 +268,10 @@ class _Scan:
             self.mask.add(start, len(self.text), say("answers.toml_unread"))
             self.at = len(self.text)
             return
-        names = [word for word in re.findall(r"[\w.\"' -]+(?=\s*[=:])", line) if keys.is_answer_key(word)]
+        if len(line) > _BROKEN:
+            self.mask.add(start, line_end, say("answers.toml_unread"))
+            line = ""
+        names = [word for word in _NAMED.findall(line) if keys.is_answer_key(word)]
         if names or _hidden(self.table):
             equals = re.search(r"[=:]\s*", line)
             self.mask.add(start + (equals.end() if equals else 0), start + len(line.rstrip("\r")), say("answers.key"))

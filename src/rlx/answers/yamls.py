@@ -67,7 +67,8 @@ def _settled(text: str, *, tool: bool) -> bool:
     """Whether what is left holds no answer. What does not parse was masked line by line and stands."""
     if tool or len(text) > _PARSED:
         return True
-    written = re.sub(rf"{MARK}|{CONTINUED}", "null", text)
+    whole = re.sub(rf"^[ -]*(?:{MARK}|{CONTINUED})[ \r]*$", "", text, flags=re.MULTILINE)
+    written = re.sub(rf"{MARK}|{CONTINUED}", "null", whole)
     try:
         values = list(yaml.load_all(written, Loader=yaml.CSafeLoader))
     except (yaml.YAMLError, RecursionError, ValueError):
