@@ -17,6 +17,7 @@ from rlx.web.api import API_ROUTES
 from rlx.web.api.schemas import ErrorAnswer
 from rlx.web.assets import assets
 from rlx.web.failures import on_error, refuse
+from rlx.web.images import ImageProxy, signing_key
 from rlx.web.links import Links
 from rlx.web.observe import Observe
 from rlx.web.pages import PAGES
@@ -44,10 +45,13 @@ def create_app(
     *,
     clock: Callable[[], float] = time.monotonic,
     token: Callable[[Settings], str | None] = hub_token,
+    images: ImageProxy | None = None,
 ) -> FastAPI:
-    """`clock` ends sessions; `token` gives this machine's own token, for its own user alone."""
+    """`clock` ends sessions; `token` gives this machine's own token, for its own user alone; `images` fetches those of
+    other sites."""
     settings = services.settings
-    links = Links(assets().build, settings.hub.rstrip("/") if urlsplit(settings.hub).scheme else None)
+    hub = settings.hub.rstrip("/") if urlsplit(settings.hub).scheme else None
+    links = Links(assets().build, hub, signing_key(settings))
     doorman = Doorman(Sessions(clock), settings.trust_local, lambda: token(settings))
     app = FastAPI(
         title="RL Explorer",
@@ -58,6 +62,7 @@ def create_app(
         exception_handlers={RlxError: on_error, HTTPException: on_error, RequestValidationError: on_error},
     )
     app.state.site = Site(services, Renderer(links), links, doorman)
+    app.state.images = images or ImageProxy()
     for page in PAGES:
         app.add_api_route(
             page.path,

@@ -1,16 +1,18 @@
 """Every URL of the site, built in one place."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from rlx.ids import EnvKey, encode_ref
 from rlx.model import EnvQuery, TaskQuery
+from rlx.web import images
 from rlx.web.facets import format_filters
 
 _NO_QUERY = EnvQuery()
 _NO_TASK_QUERY = TaskQuery()
+_NOTHING: Mapping[str, object] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,15 @@ class Links:
     """Hash of the static files."""
     hub: str | None = None
     """Base of the Hub's own pages; None where there are none, as with a folder."""
+    image_key: bytes = field(default=b"", repr=False)
+    """Signs the addresses of images that documents here show."""
+
+    revision: str | None = None
+    """What is read: links within an environment keep it. None is the newest."""
+
+    def at(self, revision: str | None) -> "Links":
+        """The same links at another revision."""
+        return self if revision == self.revision else replace(self, revision=revision)
 
     def static(self, name: str) -> str:
         return f"/static/{self.build}/{name}"
@@ -56,7 +67,13 @@ class Links:
 
     def env(self, key: EnvKey, query: TaskQuery = _NO_TASK_QUERY, **changes: Any) -> str:
         """An environment with its task list, from the first page unless `offset` says otherwise."""
-        query = replace(query, **{"offset": 0, **changes})
+        return _with(key.page, self._env_fields(replace(query, **{"offset": 0, **changes})), {})
+
+    def env_fields(self, query: TaskQuery) -> Mapping[str, str]:
+        """What a form sends to keep `query`, but for its place in the list."""
+        return {name: str(value) for name, value in self._env_fields(replace(query, offset=0)).items()}
+
+    def _env_fields(self, query: TaskQuery) -> Mapping[str, object]:
         fields = {
             "q": query.text,
             "f": format_filters(query.filters),
@@ -64,9 +81,10 @@ class Links:
             "sort": query.sort,
             "offset": query.offset,
             "limit": query.limit,
+            "revision": self.revision,
         }
-        default = {"q": "", "f": "", "subset": None, "sort": "order", "offset": 0, "limit": _NO_TASK_QUERY.limit}
-        return _with(key.page, fields, default)
+        default = {"q": "", "f": "", "sort": "order", "offset": 0, "limit": _NO_TASK_QUERY.limit}
+        return {name: value for name, value in fields.items() if value != default.get(name)}
 
     def without(self, query: EnvQuery | TaskQuery, facet: str, value: str) -> Mapping[str, tuple[str, ...]]:
         """The filters of `query` without one value."""
@@ -74,38 +92,65 @@ class Links:
         return {name: values for name, values in kept.items() if values}
 
     def card(self, key: EnvKey) -> str:
-        return f"{key.page}/card"
+        return self._at(f"{key.page}/card")
+
+    def revisions(self, key: EnvKey, old: str | None = None, new: str | None = None, task: str | None = None) -> str:
+        """The commits of an environment; what became of its tasks between two; of one task's files."""
+        return _with(
+            f"{key.page}/revisions", {"old": old, "new": new, "task": task}, dict.fromkeys(("old", "new", "task"))
+        )
 
     def task(self, key: EnvKey, ref: str) -> str:
-        return key.task_page(ref)
+        return self._at(key.task_page(ref))
 
     def rendered(self, key: EnvKey, ref: str) -> str:
-        return f"{key.task_page(ref)}?view=rendered"
+        return self._at(key.task_page(ref), {"view": "rendered"}, {})
 
-    def file(self, key: EnvKey, ref: str | None, path: str = "", *, start: int = 1, nowrap: bool = False) -> str:
-        """A file or folder of a task, or of the whole repository when `ref` is None."""
+    def file(
+        self,
+        key: EnvKey,
+        ref: str | None,
+        path: str = "",
+        *,
+        start: int = 1,
+        view: str | None = None,
+        nowrap: bool = False,
+        full: bool = False,
+    ) -> str:
+        """A file or folder of a task, or of the whole repository when `ref` is None.
+
+        `start` is the first line, row or entry, `view` one of `rlx.web.views`, `full` leaves the side column out.
+        """
         if ref is None:
             base, fields = f"{key.page}/files" + (f"/{encode_ref(path)}" if path else ""), {}
         else:
             base, fields = key.task_page(ref), {"path": path}
-        extra = {"from": start, "wrap": "off" if nowrap else None}
-        return _with(base, {**fields, **extra}, {"from": 1, "wrap": None})
+        extra = {"view": view, "from": start, "wrap": "off" if nowrap else None, "full": "1" if full else None}
+        return self._at(base, {**fields, **extra}, {"from": 1, **dict.fromkeys(("view", "wrap", "full"))})
 
     def raw(self, key: EnvKey, ref: str | None, path: str) -> str:
         return f"/raw{self.file(key, ref, path)}"
+
+    def image(self, url: str) -> str:
+        """A picture of another site, through us."""
+        return _with("/-/image", {"u": url, "s": images.signature(url, self.image_key)}, {})
+
+    def is_image(self, url: str, signature: str) -> bool:
+        """Whether `image` made a link to `url`."""
+        return images.is_signed(url, signature, self.image_key)
 
     def random(self) -> str:
         return "/random"
 
     def random_of(self, key: EnvKey) -> str:
-        return f"{key.page}/random"
+        return self._at(f"{key.page}/random")
 
     def login(self, back: str) -> str:
         """The sign-in page, which returns to `back`."""
         return _with("/login", {"next": back}, {"next": "/"})
 
     def progress(self, key: EnvKey) -> str:
-        return f"{key.api}/progress"
+        return self._at(f"{key.api}/progress")
 
     def twin(self, url: str, form: str) -> str:
         """`url` in another form: json or md."""
@@ -118,8 +163,15 @@ class Links:
     def on_hub(self, path: str) -> str | None:
         return f"{self.hub}{quote(path, safe='/%~')}" if self.hub else None
 
+    def hub_file(self, key: EnvKey, path: str) -> str | None:
+        return self.on_hub(f"/{key.kind}s/{key.repo_id}/blob/main/{path}")
+
     def hub_repo(self, key: EnvKey) -> str | None:
         return self.on_hub(f"/{key.kind}s/{key.repo_id}")
+
+    def _at(self, base: str, fields: Mapping[str, object] = _NOTHING, default: Mapping[str, object] = _NOTHING) -> str:
+        """`base` with the fields that differ from their default, and the revision."""
+        return _with(base, {**fields, "revision": self.revision}, {**default, "revision": None})
 
 
 def _with(base: str, fields: Mapping[str, object], default: Mapping[str, object]) -> str:

@@ -1,12 +1,12 @@
 """Markdown of a repository as clean HTML: rendered, then sanitised last, so nothing it holds can act."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html.parser import HTMLParser
 from posixpath import normpath
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 import nh3
 from markdown_it import MarkdownIt
@@ -19,6 +19,7 @@ from rlx.ids import EnvKey
 from rlx.texts import say, words
 from rlx.web import highlight, inert, lexers
 from rlx.web.bounded import Bounded, digest
+from rlx.web.images import may_be_fetched
 from rlx.web.links import Links
 
 _TAGS = (
@@ -26,7 +27,7 @@ _TAGS = (
     "samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var"
 )
 _ATTRIBUTES = {
-    "a": {"href", "title"},
+    "a": {"href", "title", "class"},
     "abbr": {"title"},
     "details": {"open"},
     "li": {"value"},
@@ -37,9 +38,11 @@ _ATTRIBUTES = {
     "code": {"class"},
     **{f"h{level}": {"id"} for level in range(1, 7)},
 }
+_SHOT = "shot"
+"""Class of a link that shows an image; with scripts it does so in place."""
 _SPAN_CLASSES = {"k", "s", "m", "c", "gi", "gd", "inv"}
 _HEADING = re.compile(r"(</?)h([1-6])\b", re.IGNORECASE)
-_IMAGE = re.compile(r"<img\b[^>]{0,4000}>", re.IGNORECASE)
+_IMAGES_AND_LINKS = re.compile(r"<img\b[^>]{0,4000}>|<(?P<end>/?)a\b", re.IGNORECASE)
 _WORDS = re.compile(r"[^\w]+")
 _MAX = 400_000
 """Characters that are rendered; the rest is one link away, in the file viewer."""
@@ -59,8 +62,9 @@ class Base:
 
 
 def render_markdown(text: str, base: Base, links: Links, language: str) -> Markup:
-    """Clean HTML of `text`. Headings begin at `base.top`, links open our own viewer, images are links."""
-    made = _cache.get((digest(text), base, language), lambda: _Render(base, links, language).html(text[:_MAX]))
+    """Clean HTML of `text`. Headings begin at `base.top`, links open our own viewer, images show when asked for."""
+    key = (digest(text), base, links, language)
+    made = _cache.get(key, lambda: _Render(base, links, language).html(text[:_MAX]))
     return Markup(made)  # noqa: S704 - sanitised by nh3
 
 
@@ -70,11 +74,11 @@ class _Render:
 
     def html(self, text: str) -> str:
         parser = _parser()
-        raw = str(parser.render(inert.spell(text), {"images": self.image}))
+        raw = str(parser.render(inert.spell(text)))
         levels = sorted({int(found[2]) for found in _HEADING.finditer(raw)})
         raw = _HEADING.sub(lambda found: f"{found[1]}h{min(6, self.base.top + levels.index(int(found[2])))}", raw)
         return nh3.clean(
-            _IMAGE.sub(self._raw_image, raw),
+            _images_as(self._image, raw),
             tags=set(_TAGS.split()),
             attributes=_ATTRIBUTES,
             attribute_filter=self._attribute,
@@ -84,26 +88,47 @@ class _Render:
             link_rel="nofollow noopener ugc",
         )
 
-    def image(self, source: str, alt: str) -> str:
-        """An image as a link, since none is loaded."""
-        label = words(say("web.image", alt=alt or source.rsplit("/", 1)[-1][:80]), self.language)
-        return f'<a href="{escape(source)}">{escape(label)}</a>'
+    def _image(self, source: str, alt: str, linked: bool) -> str:
+        """An image as a link that shows it, since none is loaded unasked; within another link only its name."""
+        name = alt or unquote(source.rpartition("/")[2])[:80]
+        shown = None if linked else self.shown_at(source)
+        if shown is None:
+            label = words(say("web.image", alt=name), self.language)
+            return str(escape(label)) if linked else f'<a href="{escape(source)}">{escape(label)}</a>'
+        label = words(say("viewer.show_image", alt=name), self.language)
+        return f'<a class="{_SHOT}" href="{escape(shown)}">{escape(label)}</a>'
 
-    def _raw_image(self, tag: re.Match[str]) -> str:
-        reader = _ImageTag()
-        reader.feed(tag[0])
-        return self.image(reader.found.get("src") or "", reader.found.get("alt") or "")
+    def shown_at(self, source: str) -> str | None:
+        """Our own address of an image: of a file beside the text, or of another site's, fetched by us."""
+        target = self.target(source)
+        if target is None:
+            return None
+        if target.startswith("https:"):
+            return self.links.image(target) if may_be_fetched(target) else None
+        path = self._path(urlsplit(source).path)
+        return self.links.raw(self.base.key, self.base.ref, path) if path else None
 
     def _attribute(self, element: str, attribute: str, value: str) -> str | None:
         if attribute == "href":
-            return self.target(value)
+            return value if self._is_shown_image(value) else self.target(value)
         if attribute == "id":
             return value if value.startswith("md-") else None
-        if attribute == "class" and element == "span":
-            return value if value in _SPAN_CLASSES else None
+        if attribute == "class" and element in {"a", "span"}:
+            return value if value in (_SPAN_CLASSES if element == "span" else {_SHOT}) else None
         if attribute == "class":
             return value if re.fullmatch(r"language-[\w+-]{1,30}", value) else None
         return value
+
+    def _is_shown_image(self, url: str) -> bool:
+        """Whether a link is one that `shown_at` made; a text that writes one itself gains nothing by it."""
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            return False
+        if parts.path == "/-/image" and not parts.netloc:
+            asked = dict(parse_qsl(parts.query))
+            return self.links.is_image(asked.get("u", ""), asked.get("s", ""))
+        return url.startswith(self.links.at(None).raw(self.base.key, self.base.ref, ""))
 
     def target(self, url: str) -> str | None:
         """Where a link of the text leads from here; None for one that leads nowhere."""
@@ -117,10 +142,31 @@ class _Render:
             return f"#md-{quote(unquote(parts.fragment).lower())}" if parts.fragment else None
         if parts.path.startswith("/"):
             return self.links.on_hub(parts.path)
-        path = normpath(f"{self.base.folder}/{unquote(parts.path)}".lstrip("/"))
+        path = self._path(parts.path)
+        return None if path is None else self.links.file(self.base.key, self.base.ref, path)
+
+    def _path(self, relative: str) -> str | None:
+        """A path of the repository or task, from one relative to the text; None for one that leads out of it."""
+        path = normpath(f"{self.base.folder}/{unquote(relative)}".lstrip("/"))
         if path == ".." or path.startswith("../"):
             return None
-        return self.links.file(self.base.key, self.base.ref, "" if path == "." else path)
+        return "" if path == "." else path
+
+
+def _images_as(drawn: Callable[[str, str, bool], str], html: str) -> str:
+    """`html` with every image replaced by what `drawn` makes of its source, its text, and whether it is in a link."""
+    depth = 0
+
+    def replaced(found: re.Match[str]) -> str:
+        nonlocal depth
+        if not found[0].lower().startswith("<img"):
+            depth = max(0, depth - 1) if found["end"] else depth + 1
+            return found[0]
+        reader = _ImageTag()
+        reader.feed(found[0])
+        return drawn(reader.found.get("src") or "", reader.found.get("alt") or "", depth > 0)
+
+    return _IMAGES_AND_LINKS.sub(replaced, html)
 
 
 class _ImageTag(HTMLParser):
@@ -133,11 +179,6 @@ class _ImageTag(HTMLParser):
 
 
 class _Renderer(RendererHTML):
-    def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        token = tokens[idx]
-        alt = self.renderInlineAsText(token.children or [], options, env)
-        return str(env["images"](str(token.attrGet("src") or ""), alt))
-
     def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         return _code(tokens[idx].content, tokens[idx].info)
 

@@ -21,8 +21,8 @@ _SAFE = {"GET", "HEAD", "OPTIONS"}
 def content_policy(frame_ancestors: Sequence[str]) -> str:
     framed = " ".join(frame_ancestors) or "'none'"
     return (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-        f"font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors {framed}"
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; "
+        f"connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors {framed}"
     )
 
 

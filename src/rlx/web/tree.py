@@ -1,12 +1,14 @@
-"""A flat list of files as the folders it spans."""
+"""Files as the folders they span: a flat list as a tree, and the way down to one file."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from rlx.model import FileEntry
+from rlx.model import FileEntry, Listing
 
 _MAX_DEPTH = 16
 """Folders deeper than this are one name, so that hostile paths cannot nest a page without end."""
+SIDE_ENTRIES = 200
+"""Entries of one folder beside a file; the folder's own page has the rest."""
 
 
 @dataclass(slots=True)
@@ -41,3 +43,38 @@ def tree(entries: Iterable[FileEntry], folder: str = "") -> list[Node]:
             node = node.children.setdefault(name, Node(name, path))
         node.entry = entry
     return root.nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A folder with the entries that are shown of it; one of them may be open."""
+
+    path: str
+    entries: tuple[FileEntry, ...]
+    left_off: int
+    inner: "Branch | None" = None
+    """The next folder on the way down."""
+
+
+def branch(listing: Listing, inner: Branch | None = None, here: str | None = None) -> Branch:
+    """A folder as it stands beside a file; the entry `here` is among those shown."""
+    shown = listing.entries[:SIDE_ENTRIES]
+    missing = (entry for entry in listing.entries[SIDE_ENTRIES:] if entry.path == here)
+    shown = (*shown, *missing)
+    return Branch(listing.path, shown, listing.total - len(shown), inner)
+
+
+def way_down(listings: Mapping[str, Listing], path: str) -> Branch | None:
+    """The folders above the file at `path`, the outermost first; None when not even the first was listed."""
+    found: Branch | None = None
+    for folder in reversed(folders_above(path)):
+        listing = listings.get(folder)
+        found = branch(listing, found, found.path if found is not None else path) if listing is not None else None
+    return found
+
+
+def folders_above(path: str) -> list[str]:
+    """`a/b/c` has "", `a` and `a/b` above it; of a very deep path the innermost ones, after the top."""
+    parts = path.split("/")[:-1]
+    folders = ["", *("/".join(parts[: depth + 1]) for depth in range(len(parts)))]
+    return folders if len(folders) <= _MAX_DEPTH else ["", *folders[1 - _MAX_DEPTH :]]

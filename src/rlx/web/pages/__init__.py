@@ -7,7 +7,7 @@ from typing import Any
 from starlette.responses import Response
 
 from rlx.web.assets import static
-from rlx.web.pages import account, environment, explore, files, machinery, patterns, preferences, task
+from rlx.web.pages import account, environment, explore, files, images, machinery, patterns, preferences, raw, task
 
 type Handler = Callable[..., Coroutine[Any, Any, Response]]
 
@@ -39,18 +39,19 @@ PAGES = (
     PageRoute("/t/{org}/{name}/{ref:path}", task.task),
     PageRoute("/s/{org}/{name}/t", task.task),
     PageRoute("/s/{org}/{name}/t/{ref:path}", task.task),
-    PageRoute("/raw/d/{org}/{name}/files/{path:path}", files.raw_file),
-    PageRoute("/raw/s/{org}/{name}/files/{path:path}", files.raw_file),
-    PageRoute("/raw/t/{org}/{name}", files.raw_task_file),
-    PageRoute("/raw/t/{org}/{name}/{ref:path}", files.raw_task_file),
-    PageRoute("/raw/s/{org}/{name}/t", files.raw_task_file),
-    PageRoute("/raw/s/{org}/{name}/t/{ref:path}", files.raw_task_file),
+    PageRoute("/raw/d/{org}/{name}/files/{path:path}", raw.raw_file),
+    PageRoute("/raw/s/{org}/{name}/files/{path:path}", raw.raw_file),
+    PageRoute("/raw/t/{org}/{name}", raw.raw_task_file),
+    PageRoute("/raw/t/{org}/{name}/{ref:path}", raw.raw_task_file),
+    PageRoute("/raw/s/{org}/{name}/t", raw.raw_task_file),
+    PageRoute("/raw/s/{org}/{name}/t/{ref:path}", raw.raw_task_file),
     PageRoute("/login", account.login_page),
     PageRoute("/login", account.login, _WRITE),
     PageRoute("/logout", account.logout, _WRITE),
     PageRoute("/readyz", machinery.ready),
     PageRoute("/-/healthz", machinery.health),
     PageRoute("/-/patterns", patterns.patterns),
+    PageRoute("/-/image", images.image),
     PageRoute("/-/banner", explore.close_banner, _WRITE),
     PageRoute("/-/theme", preferences.theme, _WRITE),
     PageRoute("/robots.txt", machinery.robots),

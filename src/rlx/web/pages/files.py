@@ -1,13 +1,14 @@
-"""The file viewer: folders and files in windows of highlighted lines; `/raw/` gives them as they are."""
+"""The file viewer: folders in parts, files in the way that suits them, what is withheld named with the reason."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import anyio
 from fastapi import Request, Response
-from markupsafe import Markup
 
 from rlx.answers.shown import Json
-from rlx.errors import BadInput, Forbidden, NotFound, TooLarge, envelope
+from rlx.errors import BadInput, Forbidden, NotFound, envelope
 from rlx.formats.base import Environment
 from rlx.ids import EnvKey
 from rlx.model import Blob, Listing
@@ -15,77 +16,63 @@ from rlx.telemetry import span
 from rlx.twins.inline import line
 from rlx.twins.jsonable import object_json, to_json
 from rlx.twins.markdown import file_markdown, folder_markdown
-from rlx.web import highlight, lexers
-from rlx.web.address import check_path, file_address, task_address
+from rlx.web import inert
+from rlx.web.address import file_address
 from rlx.web.links import Links
-from rlx.web.render import numbered
-from rlx.web.respond import View, answer, cached
-from rlx.web.site import language_of, site_of, viewer_of
+from rlx.web.pages.raw import is_served
+from rlx.web.respond import View, answer, cached, page_html
+from rlx.web.site import language_of, links_of, open_asked, viewer_of
+from rlx.web.tree import Branch, branch, folders_above, way_down
+from rlx.web.views import draw
+from rlx.web.views.base import Asked
 
-PAGE_LINES = 5 * highlight.WINDOW
-"""Lines of one page of a file."""
-_SHOWN_TYPES = {
-    "image/png",
-    "image/jpeg",
-    "image/gif",
-    "image/webp",
-    "image/avif",
-    "audio/mpeg",
-    "audio/wav",
-    "audio/x-wav",
-    "audio/ogg",
-    "audio/flac",
-    "video/mp4",
-    "video/webm",
-    "application/pdf",
-}
-"""Kinds a browser shows without running anything. SVG and HTML are text here."""
+type Found = Listing | Blob | Forbidden
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
-    """The lines of a file on one page."""
+class _Spot:
+    """Which file or folder, and how the visitor wants it."""
 
-    html: Markup
-    first: int
-    last: int
-    total: int
-    previous: int | None
-    """First line of the page before, and of the one after."""
-    next: int | None
+    key: EnvKey
+    ref: str | None
+    path: str
+    start: int
+    """First line, row or entry, counted from 1."""
+    view: str | None
+    nowrap: bool
+    full: bool
+
+    def url(self, links: Links, **changes: Any) -> str:
+        """Its own address, or that of a variant of it."""
+        told = {"start": self.start, "view": self.view, "nowrap": self.nowrap, "full": self.full, **changes}
+        return links.file(self.key, self.ref, self.path, **told)
 
 
 async def repository_file(request: Request) -> Response:
     address = file_address(request)
-    opened = await site_of(request).open(address.key, viewer_of(request))
+    opened = await open_asked(request, address.key)
     return await show_file(request, opened, address.key, None, address.rest)
 
 
 async def show_file(request: Request, opened: Environment, key: EnvKey, ref: str | None, path: str) -> Response:
-    """A folder or a file; one that is withheld is named with the reason."""
-    links = site_of(request).links
-    start = _start(request)
-    nowrap = request.query_params.get("wrap") == "off"
+    """A folder or a file; `part=lines` and `part=tree` give what a script adds to a page."""
+    query = request.query_params
+    start = _start(query.get("from", "1"))
+    spot = _Spot(key, ref, path, start, query.get("view"), query.get("wrap") == "off", query.get("full") == "1")
+    links = links_of(request)
     with span("read"):
         found = await _ask(opened, ref, path)
-        parent = found if isinstance(found, Listing) else await _ask(opened, ref, path.rpartition("/")[0])
-    blob = found if isinstance(found, Blob) else None
+        if isinstance(found, Listing) and start > 1:
+            found = await _later_part(opened, ref, path, start - 1)
+        side = None if spot.full or isinstance(found, Listing) else await _side(opened, ref, path)
+    if "part" in query:
+        return await _fragment(request, found, spot)
+    variables: dict[str, Any] = {"key": key, "ref": ref, "path": path, "spot": spot, "side": side}
+    variables |= {"heading": inert.spell(path), "variant": lambda **changes: spot.url(links, **changes)}
     view = View(
-        "file.html",
-        links.file(key, ref, path, start=start, nowrap=nowrap),
-        {
-            "key": key,
-            "ref": ref,
-            "path": path,
-            "folder": parent if isinstance(parent, Listing) else None,
-            "is_folder": isinstance(found, Listing),
-            "blob": blob,
-            "lines": await anyio.to_thread.run_sync(_lines, blob, start, language_of(request)) if blob else None,
-            "is_image": blob is not None and blob.media_type in _SHOWN_TYPES and blob.media_type.startswith("image/"),
-            "refusal": found if isinstance(found, Forbidden) else None,
-            "start": start,
-            "nowrap": nowrap,
-        },
+        "folder.html" if isinstance(found, Listing) else "file.html",
+        links.file(key, ref, path, start=start, view=spot.view),
+        {**variables, **await _drawn(found, spot, links, language_of(request))},
         json=lambda language: file_json(found, key, ref, links, language),
         markdown=lambda language: _markdown(found, language),
         status=403 if isinstance(found, Forbidden) else 200,
@@ -93,84 +80,77 @@ async def show_file(request: Request, opened: Environment, key: EnvKey, ref: str
     return await answer(request, view)
 
 
-async def raw_file(request: Request) -> Response:
-    address = file_address(request)
-    opened = await site_of(request).open(address.key, viewer_of(request))
-    return await raw_response(request, opened, None, address.rest)
-
-
-async def raw_task_file(request: Request) -> Response:
-    address = task_address(request)
-    opened = await site_of(request).open(address.key, viewer_of(request))
-    return await raw_response(request, opened, address.rest, check_path(request.query_params.get("path", "")))
-
-
-async def raw_response(request: Request, opened: Environment, ref: str | None, path: str) -> Response:
-    """A file's bytes, inert: text as plain text, media as themselves, all else as a download.
-
-    Raises `NotFound` for a folder, `TooLarge` when only the head of the file is at hand.
-    """
-    found = await opened.files(ref, path)
+async def _drawn(found: Found, spot: _Spot, links: Links, language: str) -> Mapping[str, Any]:
     if isinstance(found, Listing):
-        raise NotFound(f"{path[:200]!r} is a folder.", hint="Ask for one of its files.")
-    if found.truncated:
-        raise TooLarge(
-            f"{path[:200]!r} holds {found.size:,} bytes, more than is served here.", hint="Get it on the Hub."
-        )
-    if found.text is not None:
-        response = Response(found.text.encode("utf-8", "replace"), media_type="text/plain; charset=utf-8")
-    elif found.media_type in _SHOWN_TYPES:
-        response = Response(found.data or b"", media_type=found.media_type)
+        return {"folder": found}
+    if isinstance(found, Forbidden):
+        return {"refusal": found, "blob": None, "drawn": None, "served": False}
+    asked = Asked(spot.key, spot.ref, links, language, spot.start)
+    drawn = await anyio.to_thread.run_sync(draw, found, spot.view, asked)
+    return {"refusal": None, "blob": found, "drawn": drawn, "served": is_served(found)}
+
+
+async def _fragment(request: Request, found: Found, spot: _Spot) -> Response:
+    """More lines of a file, or a folder's entries, as HTML to be put into a page."""
+    wanted = request.query_params["part"]
+    if isinstance(found, Forbidden):
+        raise found
+    if wanted == "lines" and isinstance(found, Blob):
+        links, language = links_of(request), language_of(request)
+        asked = Asked(spot.key, spot.ref, links, language, spot.start)
+        drawn = await anyio.to_thread.run_sync(draw, found, "text", asked)
+        variables: dict[str, Any] = {"drawn": drawn}
+    elif wanted == "tree" and isinstance(found, Listing):
+        variables = {"branch": branch(found), "key": spot.key, "ref": spot.ref}
     else:
-        response = Response(found.data or b"", media_type="application/octet-stream")
-        response.headers["content-disposition"] = "attachment"
-    response.headers["content-security-policy"] = "sandbox; default-src 'none'"
+        raise BadInput(f"There is no part {wanted[:20]!r} of this.", hint="Ask for part=lines or part=tree.")
+    html = await anyio.to_thread.run_sync(page_html, request, f"part_{wanted}.html", "", variables)
+    response = Response(html.encode("utf-8", "replace"), media_type="text/html")
+    response.headers["x-robots-tag"] = "noindex"
     return cached(request, response, viewer_of(request))
 
 
-def file_json(found: Listing | Blob | Forbidden, key: EnvKey, ref: str | None, links: Links, language: str) -> Json:
+def file_json(found: Found, key: EnvKey, ref: str | None, links: Links, language: str) -> Json:
     """A folder's entries, a file's text, or why it is withheld."""
     if isinstance(found, Forbidden):
         return to_json(envelope(found))
     if isinstance(found, Listing):
         return {"type": "folder", **object_json(found, language)}
-    raw = None if found.truncated else links.raw(key, ref, found.path)
+    raw = links.raw(key, ref, found.path) if is_served(found) else None
     return {"type": "file", **object_json(found, language), "raw": raw}
 
 
-def _markdown(found: Listing | Blob | Forbidden, language: str) -> str:
+def _markdown(found: Found, language: str) -> str:
     if isinstance(found, Forbidden):
         return f"{line(found.message, language)}\n"
     return folder_markdown(found, language) if isinstance(found, Listing) else file_markdown(found, language)
 
 
-async def _ask(opened: Environment, ref: str | None, path: str) -> Listing | Blob | Forbidden:
+async def _ask(opened: Environment, ref: str | None, path: str) -> Found:
     try:
         return await opened.files(ref, path)
     except Forbidden as error:
         return error
 
 
-def _lines(blob: Blob, start: int, language: str) -> Lines | None:
-    if blob.text is None:
-        return None
-    total = len(highlight.split_lines(blob.text))
-    first = min(start, max(total, 1)) - 1
-    with span("highlight"):
-        html = highlight.html_lines(blob.text, lexers.lexer_name(blob.path), first, PAGE_LINES)
-    last = first + len(html)
-    return Lines(
-        numbered(html, first + 1, "L", frozenset(blob.masked), language),
-        first + 1,
-        last,
-        total,
-        previous=max(1, first + 1 - PAGE_LINES) if first else None,
-        next=last + 1 if last < total else None,
-    )
+async def _later_part(opened: Environment, ref: str | None, path: str, offset: int) -> Listing:
+    found = await opened.files(ref, path, offset=offset)
+    if not isinstance(found, Listing) or not found.entries:
+        raise NotFound(f"The folder {path[:200]!r} has no entry {offset + 1:,}.")
+    return found
 
 
-def _start(request: Request) -> int:
-    told = request.query_params.get("from", "1")
+async def _side(opened: Environment, ref: str | None, path: str) -> Branch | None:
+    """The folders above a file with their entries, to stand beside it."""
+    listings: dict[str, Listing] = {}
+    for folder in folders_above(path):
+        found = await _ask(opened, ref, folder)
+        if isinstance(found, Listing):
+            listings[folder] = found
+    return way_down(listings, path)
+
+
+def _start(told: str) -> int:
     if not (told.isascii() and told.isdigit() and len(told) <= 9 and int(told) > 0):
         raise BadInput(f"{told[:20]!r} is not a line number.")
     return int(told)
