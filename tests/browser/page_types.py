@@ -1,0 +1,53 @@
+"""One address or more of every type of page, over the fixture hub: what the audits walk through."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PageType:
+    name: str
+    path: str
+    status: int = 200
+
+
+_PART = "a-very-long-folder-name-that-goes-on-and-on"
+LONG = f"{_PART}/{_PART}/{_PART}/{_PART}/and-ends-with-a-name-that-brings-the-whole-path-past-two-hundred-characters"
+
+PAGE_TYPES = (
+    PageType("explore", "/"),
+    PageType("explore_filtered", "/?q=acme&f=framework:Harbor&sort=name"),
+    PageType("explore_nothing", "/?q=nothing-is-called-this"),
+    PageType("environment", "/d/acme/settings"),
+    PageType("environment_filtered", "/d/acme/settings?q=a&f=runs:Dockerfile"),
+    PageType("environment_odd", "/d/acme/odd-names"),
+    PageType("environment_broken", "/d/acme/broken-toml"),
+    PageType("environment_without_tasks", "/d/acme/rows-text"),
+    PageType("environment_of_one_task", "/d/acme/single-task"),
+    PageType("server", "/s/acme/chess-env"),
+    PageType("card", "/d/acme/layout-tasks/card"),
+    PageType("server_card", "/s/acme/chess-env/card"),
+    PageType("folder", "/d/acme/settings/files"),
+    PageType("folder_inside", "/d/acme/odd-names/files/plain"),
+    PageType("server_folder", "/s/acme/chess-env/files"),
+    PageType("server_file", "/s/acme/chess-env/files/README.md"),
+    PageType("file", "/d/acme/layout-tasks/files/README.md"),
+    PageType("file_of_bytes", "/d/acme/packed-zip/files"),
+    PageType("task", "/t/acme/layout-tasks/tasks/fix-parser"),
+    PageType("task_rendered", "/t/acme/layout-tasks/tasks/fix-parser?view=rendered"),
+    PageType("task_at_root", "/t/acme/single-task"),
+    PageType("task_of_steps", "/t/acme/multi-step/tasks/build-then-serve"),
+    PageType("task_with_marks", "/t/acme/odd-bytes/tasks/zero-width"),
+    PageType("task_with_line_ends", "/t/acme/odd-bytes/tasks/crlf"),
+    PageType("task_of_a_long_name", f"/t/acme/odd-names/{LONG}"),
+    PageType("task_file", "/t/acme/layout-tasks/tasks/fix-parser?path=environment/parser.py"),
+    PageType("task_file_odd", f"/t/acme/odd-names/{LONG}?path=tests/test_outputs.py"),
+    PageType("task_file_withheld", "/t/acme/layout-tasks/tasks/fix-parser?path=solution/solve.sh", 403),
+    PageType("server_task", "/s/acme/chess-env/t/0", 404),
+    PageType("server_task_at_root", "/s/acme/chess-env/t", 404),
+    PageType("login", "/login"),
+    PageType("patterns", "/-/patterns"),
+    PageType("missing", "/d/acme/no-such-environment", 404),
+    PageType("no_page", "/no/such/page", 404),
+)
+
+IDS = [item.name for item in PAGE_TYPES]
