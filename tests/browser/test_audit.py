@@ -1,4 +1,4 @@
-"""Every control of every type of page, at four widths, in both themes: in reach, large enough, and it does something."""
+"""Every control of every type of page, at four widths, in both themes: in reach, large enough, and not dead."""
 
 import re
 from pathlib import Path
