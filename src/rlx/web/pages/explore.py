@@ -17,13 +17,14 @@ from rlx.texts import say, words
 from rlx.twins.inline import line
 from rlx.twins.inline import span as code_span
 from rlx.twins.markdown import listing_markdown
+from rlx.twins.parts import Addresses
 from rlx.web.forms import inside, read_form
 from rlx.web.links import Links
 from rlx.web.lists import env_card, env_list, hit_card
 from rlx.web.ports import Services
 from rlx.web.queries import AskedEnvs
 from rlx.web.respond import View, answer
-from rlx.web.site import site_of, viewer_of
+from rlx.web.site import addresses_of, site_of, viewer_of
 from rlx.web.viewer import is_secure
 
 TREND = 8
@@ -65,6 +66,8 @@ async def explore(
         trending = await _trending(site.services, query, page, trend, viewer)
         hits = await catalog.tasks(query.text, limit=HITS) if query.text and not query.offset else ()
         whole = page if part == "results" or _is_plain(query) else await catalog.search(EnvQuery(limit=1), viewer)
+    at, last = addresses_of(request), page.offset + len(page.items)
+    following = site.links.explore(query, offset=last) if last < page.total else None
     view = View(
         "explore_results.html" if part == "results" else "explore.html",
         site.links.explore(query, trend=trend, offset=query.offset),
@@ -77,7 +80,9 @@ async def explore(
             **_setting(request, whole),
         },
         json=lambda language: explore_json(page, hits, site.links, language),
-        markdown=lambda language: listing_markdown(page, language) + _hits_markdown(hits, language),
+        markdown=lambda language: (
+            listing_markdown(page, language, at=at, following=following) + _hits_markdown(hits, at, language)
+        ),
     )
     return await answer(request, view)
 
@@ -110,10 +115,12 @@ def explore_json(page: EnvPage, hits: tuple[TaskHit, ...], links: Links, languag
     return {**env_list(page, links, language), "matching_tasks": found}
 
 
-def _hits_markdown(hits: tuple[TaskHit, ...], language: str) -> str:
+def _hits_markdown(hits: tuple[TaskHit, ...], at: Addresses, language: str) -> str:
     if not hits:
         return ""
-    lines = [f"- {code_span(str(hit.key))} {code_span(hit.card.ref)} {line(hit.card.title, language)}" for hit in hits]
+    lines = [
+        f"- {code_span(str(hit.key))} {at.task(hit.key, hit.card.ref)} {line(hit.card.title, language)}" for hit in hits
+    ]
     return "\n".join(["", f"## {words(say('explore.hits'), language)}", "", *lines, ""])
 
 
