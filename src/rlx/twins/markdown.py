@@ -35,14 +35,13 @@ def environment_markdown(
     listing: Listing | None = None,
     language: str = DEFAULT,
     *,
-    base: str | None = None,
+    at: Addresses = NOWHERE,
     following: str | None = None,
 ) -> str:
     """An environment with a page of its tasks, or with its files where it has no task list.
 
-    `base` is the site's address, `following` the path of the list's next page. Further pages are the list alone.
+    `at` says where links lead, `following` is the path of the list's next page. Further pages are the list alone.
     """
-    at = Addresses(base)
     parts = [*_head(summary, at, language)]
     if tasks is not None:
         parts += [heading(say("twins.tasks"), language), *_listing(tasks, summary.key, at, following, language)]
@@ -58,11 +57,12 @@ def listing_markdown(
     language: str = DEFAULT,
     *,
     key: EnvKey | None = None,
-    base: str | None = None,
+    at: Addresses = NOWHERE,
     following: str | None = None,
 ) -> str:
     """A page of environments, or of the tasks of `key`: how many there are, which these are, one item a line."""
-    return join([*_listing(page, key, Addresses(base), following, language), *facet_parts(page.facets, language)])
+    title = [f"# {words(say('twins.environments'), language)}"] if isinstance(page, EnvPage) else []
+    return join([*title, *_listing(page, key, at, following, language), *facet_parts(page.facets, language)])
 
 
 def folder_markdown(listing: Listing, language: str = DEFAULT) -> str:
@@ -93,8 +93,6 @@ def _head(summary: Summary, at: Addresses, language: str) -> Iterator[str]:
         facts.append(fact(say("twins.tasks"), f"{summary.tasks:,}", language))
     if summary.why is not None:
         facts.append(fact(say("twins.why"), line(summary.why, language), language))
-    if summary.withheld:
-        facts.append(fact(say("twins.withheld_title"), words(say("twins.withheld_below"), language), language))
     yield "\n".join(facts)
 
 
@@ -113,7 +111,7 @@ def _rest(summary: Summary, facets: Sequence[Facet], language: str) -> Iterator[
     yield from withheld_parts(summary.withheld, language)
     if summary.readme is not None:
         yield heading(say("twins.readme"), language)
-        yield fence(summary.readme, "markdown")
+        yield fence(summary.readme.strip("\n"), "markdown")
 
 
 def _is_facet(block: Block, facets: Sequence[Facet]) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from rlx.answers.shown import Withheld
 from rlx.ids import EnvKey
@@ -18,6 +19,8 @@ class Addresses:
 
     base: str | None = None
     """What its pages begin with, without a slash at the end."""
+    revision: str | None = None
+    """What is read; None is the newest."""
 
     def env(self, key: EnvKey) -> str:
         return self.named(str(key), key.page)
@@ -33,7 +36,8 @@ class Addresses:
     def twin(self, path: str) -> str | None:
         if self.base is None:
             return None
-        return f"{self.base}{path}{'&' if '?' in path else '?'}format=md"
+        at = f"revision={quote(self.revision, safe='')}&" if self.revision and "revision=" not in path else ""
+        return f"{self.base}{path}{'&' if '?' in path else '?'}{at}format=md"
 
 
 NOWHERE = Addresses()

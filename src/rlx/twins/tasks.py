@@ -11,15 +11,14 @@ from rlx.model import Alias, Prompt, RunOption, Task
 from rlx.texts import DEFAULT, say, words
 from rlx.twins.blocks import row_markdown
 from rlx.twins.inline import line, span
-from rlx.twins.parts import Addresses, fact, heading, join, section_parts, support_parts, withheld_parts
+from rlx.twins.parts import NOWHERE, Addresses, fact, heading, join, section_parts, support_parts, withheld_parts
 from rlx.twins.ways import Ways, ways
 
 
 def task_markdown(
-    task: Task, key: EnvKey, language: str = DEFAULT, *, aliases: Sequence[Alias] = (), base: str | None = None
+    task: Task, key: EnvKey, language: str = DEFAULT, *, aliases: Sequence[Alias] = (), at: Addresses = NOWHERE
 ) -> str:
-    """A task with every section, the ways to run it and what is withheld. `base` is the site's address, for links."""
-    at = Addresses(base)
+    """A task with every section, the ways to run it and what is withheld. `at` says where links lead."""
     brief = own_brief(task)
     parts = [f"# {line(task.title, language)}"]
     if brief is not None:

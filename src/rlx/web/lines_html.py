@@ -6,7 +6,7 @@ from markupsafe import Markup, escape
 
 from rlx.answers.shown import MARK
 from rlx.answers.spans import CONTINUED
-from rlx.texts import say, words
+from rlx.texts import Say, say, words
 from rlx.web import highlight
 
 _NO_ICON = Markup()
@@ -41,15 +41,20 @@ def _rows(
                 last += 1
             if last > number:
                 last -= 1
-                line = f"<i>{escape(words(say('web.lines_withheld', n=last - number + 1), language))}</i>"
+                line = f"<i>{escape(words(_told(number, last), language))}</i>"
             else:
                 line = line.replace(MARK, held)
-        shown = str(number) if last == number else f"{number}–{last}"
         yield (
             f'<span class="l{" mask" if number in masked else ""}" id="{prefix}{number}"><a href="#{prefix}{number}" '
-            f'data-n="{shown}" aria-label="{label} {shown}" tabindex="-1"></a><span>{line}</span></span>'
+            f'data-n="{number}" aria-label="{label} {number}" tabindex="-1"></a><span>{line}</span></span>'
         )
         number = last + 1
+
+
+def _told(first: int, last: int) -> Say:
+    if first == last:
+        return say("web.line_withheld", number=str(first))
+    return say("web.lines_withheld", first=str(first), last=str(last))
 
 
 def _continues(line: str) -> bool:

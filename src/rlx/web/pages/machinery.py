@@ -48,5 +48,5 @@ async def sitemap(request: Request) -> Response:
 
 
 async def llms(request: Request) -> Response:
-    text = words(say("web.llms"), language_of(request))
+    text = words(say("web.llms", base=base_of(request)), language_of(request))
     return cached(request, Response(text, media_type="text/plain"), viewer_of(request))

@@ -18,27 +18,27 @@ from rlx.web.blocks_html import Anchors, Spot
 from rlx.web.links import Links
 from rlx.web.pages.files import show_file
 from rlx.web.respond import View, answer
-from rlx.web.site import base_of, site_of, viewer_of
+from rlx.web.site import addresses_of, links_of, open_asked
 
 
 async def task(request: Request) -> Response:
-    address, site = task_address(request), site_of(request)
+    address, links, at = task_address(request), links_of(request), addresses_of(request)
     key = address.key
-    opened = await site.open(key, viewer_of(request))
+    opened = await open_asked(request, key)
     with span("read"):
         ref = await opened.canonical(address.rest)
         if ref != address.rest:
             query = f"?{request.url.query}" if request.url.query else ""
-            return RedirectResponse(site.links.task(key, ref) + query, 308)
+            return RedirectResponse(key.task_page(ref) + query, 308)
         if "path" in request.query_params:
             return await show_file(request, opened, key, ref, check_path(request.query_params["path"]))
         found = await opened.task(ref)
         aliases = await opened.aliases(ref)
     rendered = request.query_params.get("view") == "rendered"
-    base, anchors = base_of(request), Anchors()
+    anchors = Anchors()
     view = View(
         "task.html",
-        site.links.rendered(key, ref) if rendered else site.links.task(key, ref),
+        links.rendered(key, ref) if rendered else links.task(key, ref),
         {
             "key": key,
             "task": found,
@@ -53,8 +53,8 @@ async def task(request: Request) -> Response:
             "files": _files(found),
             "command": f"rlx task show {key} {shlex.quote(ref)}",
         },
-        json=lambda language: task_json(found, aliases, key, site.links, language),
-        markdown=lambda language: task_markdown(found, key, language, aliases=aliases, base=base),
+        json=lambda language: task_json(found, aliases, key, links, language),
+        markdown=lambda language: task_markdown(found, key, language, aliases=aliases, at=at),
     )
     return await answer(request, view)
 

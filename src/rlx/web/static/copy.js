@@ -5,7 +5,7 @@ export function copying() {
     const button = make(document.body.dataset.copy, () => textOf(block));
     const figure = block.closest("figure");
     const head = figure ? figure.querySelector("figcaption") : block.closest("section")?.querySelector("header");
-    if (head && !head.querySelector(".copy")) head.append(button);
+    if (head && !head.querySelector(".copy")) (head.querySelector(".push.row") ?? head).append(button);
     else block.before(button);
   }
   for (const slot of document.querySelectorAll("[data-copy-value]")) {
