@@ -9,6 +9,8 @@ _MAX_DEPTH = 16
 """Folders deeper than this are one name, so that hostile paths cannot nest a page without end."""
 SIDE_ENTRIES = 200
 """Entries of one folder beside a file; the folder's own page has the rest."""
+SIDE_DEPTH = 4
+"""Folders that are open beside a file, so that a narrow column still holds names."""
 
 
 @dataclass(slots=True)
@@ -65,7 +67,7 @@ def branch(listing: Listing, inner: Branch | None = None, here: str | None = Non
 
 
 def way_down(listings: Mapping[str, Listing], path: str) -> Branch | None:
-    """The folders above the file at `path`, the outermost first; None when not even the first was listed."""
+    """The folders above the file at `path`, each within the one before; None when not even the first was listed."""
     found: Branch | None = None
     for folder in reversed(folders_above(path)):
         listing = listings.get(folder)
@@ -74,7 +76,7 @@ def way_down(listings: Mapping[str, Listing], path: str) -> Branch | None:
 
 
 def folders_above(path: str) -> list[str]:
-    """`a/b/c` has "", `a` and `a/b` above it; of a very deep path the innermost ones, after the top."""
+    """The innermost `SIDE_DEPTH` folders above a file, the outermost first: "", `a` and `a/b` for `a/b/c`."""
     parts = path.split("/")[:-1]
     folders = ["", *("/".join(parts[: depth + 1]) for depth in range(len(parts)))]
-    return folders if len(folders) <= _MAX_DEPTH else ["", *folders[1 - _MAX_DEPTH :]]
+    return folders[-SIDE_DEPTH:]

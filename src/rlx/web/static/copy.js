@@ -38,7 +38,7 @@ function textOf(block) {
 }
 
 // Characters that are spelled out on the page are copied as what they are.
-function written(part) {
+export function written(part) {
   if (!part.querySelector("[data-u]")) return part.textContent;
   const copy = part.cloneNode(true);
   for (const mark of copy.querySelectorAll("[data-u]")) {

@@ -1,4 +1,6 @@
 // What the file viewer gains from scripts: all lines of a long file, ranges to copy, folders that open in place.
+import { written } from "./copy.js";
+
 const lines = document.querySelector("pre.lines");
 
 const get = async (url, changes) => {
@@ -20,9 +22,8 @@ async function readOn(pre) {
   const wanted = /L(\d+)/.exec(location.hash);
   while (from <= total) {
     code.append(await get(location.href, { part: "lines", from }));
-    const end = [...code.querySelectorAll(".l")].pop();
     if (wanted && Number(wanted[1]) >= from) dispatchEvent(new HashChangeEvent("hashchange"));
-    from = Number(end.id.slice(1)) + 1;
+    from += Number(pre.dataset.size);
     await new Promise((next) => setTimeout(next));
   }
   document.querySelector(".pager [rel=next]")?.remove();
@@ -53,7 +54,7 @@ function offer(pre) {
   const name = document.createElement("span");
   bar.append(name);
   if (navigator.clipboard) {
-    const text = () => marked().map((line) => line.lastElementChild.textContent).join("\n");
+    const text = () => marked().map((line) => written(line.lastElementChild)).join("\n");
     bar.append(button(pre.dataset.copyLines, text), button(pre.dataset.copyLink, () => location.href));
   }
   const show = () => {

@@ -5,6 +5,7 @@ import { marks } from "./lines.js";
 import { copying } from "./copy.js";
 import { keys } from "./keys.js";
 import { suggest } from "./search.js";
+import { shots } from "./shots.js";
 
 // "/" goes to the search box.
 const find = document.querySelector("[data-find]");
@@ -32,4 +33,5 @@ suggest(document.querySelector("[data-suggest]"));
 follow(document.querySelector("[data-progress]"));
 marks(document.querySelector("pre.lines"));
 copying();
+shots();
 keys();
