@@ -100,13 +100,15 @@ class _Render:
 
     def shown_at(self, source: str) -> str | None:
         """Our own address of an image: of a file beside the text, or of another site's, fetched by us."""
-        target = self.target(source)
-        if target is None:
+        try:
+            parts = urlsplit(source)
+        except ValueError:
             return None
-        if target.startswith("https:"):
-            return self.links.image(target) if may_be_fetched(target) else None
-        path = self._path(urlsplit(source).path)
-        return self.links.raw(self.base.key, self.base.ref, path) if path else None
+        if not (parts.scheme or parts.netloc or parts.path.startswith("/")):
+            path = self._path(parts.path)
+            return self.links.raw(self.base.key, self.base.ref, path) if path else None
+        target = self.target(source)
+        return self.links.image(target) if target is not None and may_be_fetched(target) else None
 
     def _attribute(self, element: str, attribute: str, value: str) -> str | None:
         if attribute == "href":
@@ -188,7 +190,10 @@ class _Renderer(RendererHTML):
     def heading_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         inline = tokens[idx + 1]
         slug = _WORDS.sub("-", self.renderInlineAsText(inline.children or [], options, env).lower()).strip("-")
-        return f'<{tokens[idx].tag} id="md-{escape(slug[:80])}">'
+        taken = env.setdefault("ids", {})
+        taken[slug] = taken.get(slug, 0) + 1
+        again = f"-{taken[slug] - 1}" if taken[slug] > 1 else ""
+        return f'<{tokens[idx].tag} id="md-{escape(slug[:80] + again)}">'
 
 
 def _code(text: str, info: str) -> str:
