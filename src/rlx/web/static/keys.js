@@ -5,7 +5,7 @@ const typing = "input, textarea, select, [contenteditable], dialog";
 const moving = "pre, .scroll, video, audio, [tabindex='0']";
 
 const held = (event) => event.ctrlKey || event.metaKey || event.altKey;
-const label = (control) => control.getAttribute("aria-label") || control.textContent.trim() || control.placeholder;
+const label = (control) => control.dataset.keyLabel || control.getAttribute("aria-label") || control.textContent.trim() || control.placeholder;
 
 export function keys() {
   const words = document.body.dataset;

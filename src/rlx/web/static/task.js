@@ -1,8 +1,9 @@
 // What a task's page gains from scripts: the contents follow the reader, addresses open what is folded, things copy.
 const reduced = matchMedia("(prefers-reduced-motion: reduce)");
 
-// The contents mark the section one reads, the last one in the upper third of the window. What stands beside the
-// sections, in the side column, is marked only where nothing else is there.
+// The contents mark the section one reads, the last one in the upper third of the window. At the end of the page, where
+// the last ones never get there, it is the one that was asked for, or the last. What stands beside the sections, in the
+// side column, is marked only where nothing else is there.
 function spy(contents) {
   if (!contents) return;
   const links = new Map();
@@ -10,11 +11,19 @@ function spy(contents) {
     const heading = document.getElementById(decodeURIComponent(link.hash.slice(1)));
     if (heading) links.set(heading.closest("section") ?? heading, link);
   }
+  const sections = [...links.keys()];
   const near = new Set();
   let current = null;
+  const last = (shown) => shown.findLast((section) => !section.closest("aside")) ?? shown.at(-1);
+  const read = () => {
+    if (scrollY + innerHeight < document.documentElement.scrollHeight - 4) {
+      return last(sections.filter((section) => near.has(section))) ?? sections.find((section) => section.getBoundingClientRect().top > 0);
+    }
+    const seen = sections.filter((section) => section.getBoundingClientRect().top < innerHeight - 40);
+    return seen.find((section) => links.get(section).hash === location.hash && section.getBoundingClientRect().bottom > 0) ?? last(seen);
+  };
   const mark = () => {
-    const shown = [...links.keys()].filter((section) => near.has(section));
-    const link = links.get(shown.findLast((section) => !section.closest("aside")) ?? shown.at(-1));
+    const link = links.get(read());
     if (!link || link === current) return;
     current?.removeAttribute("aria-current");
     link.setAttribute("aria-current", "location");
@@ -26,7 +35,9 @@ function spy(contents) {
     for (const { target, isIntersecting } of entries) near[isIntersecting ? "add" : "delete"](target);
     mark();
   }, { rootMargin: "-64px 0px -66% 0px" });
-  for (const section of links.keys()) observer.observe(section);
+  for (const section of sections) observer.observe(section);
+  addEventListener("hashchange", () => requestAnimationFrame(mark));
+  addEventListener("scrollend", mark);
 }
 
 // An address of something folded opens it, in browsers that do not by themselves too.
@@ -40,6 +51,11 @@ function reveal() {
   }
   if (opened) target.scrollIntoView();
 }
+
+// What is folded again leaves the reader where it was, not at what follows.
+document.addEventListener("toggle", ({ target }) => {
+  if (target.matches("details.rest:not([open])")) target.firstElementChild.scrollIntoView({ block: "nearest" });
+}, true);
 
 spy(document.querySelector(".toc"));
 addEventListener("hashchange", reveal);
