@@ -14,6 +14,8 @@ from rlx.model import Progress
 from rlx.twins.inline import line
 from rlx.twins.jsonable import to_json
 from rlx.web.address import env_address
+from rlx.web.progress import STEPS
+from rlx.web.progress import told as told_of
 from rlx.web.respond import VARY, page_html, to_bytes
 from rlx.web.site import language_of, site_of, viewer_of
 
@@ -30,9 +32,7 @@ async def on_error(request: Request, error: Exception) -> Response:
     """For every error a handler raises on purpose, and for the framework's own."""
     told = _ours(error)
     if isinstance(told, NotReady):
-        key = env_address(request)
-        progress = await site_of(request).services.library.progress(key, viewer_of(request))
-        return _tell(request, told, template="reading.html", key=key, progress=progress or Progress("listing"))
+        return await _reading(request, told)
     if isinstance(told, Upstream) and request.url.path == "/":
         query = f"?{request.url.query}" if request.url.query else ""
         return _tell(request, told, template="explore_down.html", again=f"/{query}")
@@ -41,6 +41,24 @@ async def on_error(request: Request, error: Exception) -> Response:
         response.headers.update(error.headers or {})
         return response
     return _tell(request, told)
+
+
+async def _reading(request: Request, error: NotReady) -> Response:
+    """How far the first reading is, with what the Hub tells of the repository."""
+    key, viewer, site = env_address(request), viewer_of(request), site_of(request)
+    library = site.services.library
+    progress = await library.progress(key, viewer, revision=error.revision) or Progress("listing")
+    return _tell(
+        request,
+        error,
+        template="reading.html",
+        key=key,
+        info=await library.info(key, viewer),
+        follow=site.links.at(error.revision).progress(key),
+        steps=STEPS,
+        progress=progress,
+        said={"count": None, "tasks": None, "left": None, **told_of(progress)},
+    )
 
 
 def _ours(error: Exception) -> RlxError:
@@ -74,7 +92,7 @@ def _tell(
     if form == "md":
         text = "\n\n".join(line(part, "en") for part in (error.message, error.hint) if part)
         return Response(f"# {status}\n\n{text}\n".encode("utf-8", "replace"), status, headers, "text/markdown")
-    told = {"error": error, "status": status, **variables}
+    told = {"error": error, "status": status, "code": outcome(error).code, **variables}
     html = page_html(request, template, request.url.path, told)
     return Response(html.encode("utf-8", "replace"), status, headers, "text/html")
 

@@ -5,10 +5,11 @@ from typing import Annotated
 from fastapi import Query, Request, Response
 
 from rlx.telemetry import span
+from rlx.texts import DEFAULT
 from rlx.web.api.envs import reply
 from rlx.web.lists import env_list, hit_list
 from rlx.web.queries import AskedEnvs, Words, plain_words
-from rlx.web.site import language_of, site_of, viewer_of
+from rlx.web.site import site_of, viewer_of
 
 Hits = Annotated[int, Query(ge=1, le=50, description="Tasks at most.")]
 
@@ -18,7 +19,7 @@ async def environments(request: Request, query: AskedEnvs) -> Response:
     site = site_of(request)
     with span("search"):
         page = await site.services.catalog.search(query, viewer_of(request))
-    return reply(request, env_list(page, site.links, language_of(request)))
+    return reply(request, env_list(page, site.links, DEFAULT))
 
 
 async def tasks(request: Request, q: Words = "", limit: Hits = 10) -> Response:
@@ -27,4 +28,4 @@ async def tasks(request: Request, q: Words = "", limit: Hits = 10) -> Response:
     text = plain_words(q)
     with span("search"):
         found = await site.services.catalog.tasks(text, limit=limit) if text else ()
-    return reply(request, hit_list(found, limit, site.links, language_of(request)))
+    return reply(request, hit_list(found, limit, site.links, DEFAULT))

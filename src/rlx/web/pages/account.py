@@ -5,6 +5,7 @@ from fastapi.responses import RedirectResponse
 
 from rlx.errors import BadInput, Forbidden
 from rlx.model import Viewer
+from rlx.texts import Say, say
 from rlx.web.forms import inside, read_form
 from rlx.web.respond import page_html
 from rlx.web.site import site_of, viewer_of
@@ -23,12 +24,12 @@ async def login(request: Request) -> Response:
     fields = await read_form(request)
     target = inside(fields.get("next", ""))
     token = fields.get("token", "").strip()
+    if not token or len(token) > _MAX_TOKEN or not token.isascii() or not token.isprintable():
+        return _form(request, say("web.login_odd"), target, 400)
     try:
-        if not token or len(token) > _MAX_TOKEN or not token.isascii() or not token.isprintable():
-            raise BadInput("That is not a token.", hint="Tokens begin with hf_.")
         name = await site.services.hub.whoami(token)
-    except (BadInput, Forbidden) as error:
-        return _form(request, error.message, target, 400)
+    except (BadInput, Forbidden):
+        return _form(request, say("web.login_refused"), target, 400)
     response = RedirectResponse(target, 303, {"cache-control": "no-store"})
     started = site.doorman.sessions.start(Viewer(kind="session", name=name, token=token))
     set_cookie(response, COOKIE, started, secure=is_secure(request, site.settings.public_url), private=True)
@@ -42,7 +43,7 @@ async def logout(request: Request) -> Response:
     return response
 
 
-def _form(request: Request, problem: str | None, target: str, status: int) -> Response:
+def _form(request: Request, problem: Say | None, target: str, status: int) -> Response:
     told = {"problem": problem, "target": target, "who": viewer_of(request)}
     html = page_html(request, "login.html", "/login", told)
     return Response(html, status, {"cache-control": "private, no-store"}, "text/html")

@@ -1,0 +1,210 @@
+"""Languages and themes: chosen, kept, and complete."""
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx2
+import pytest
+from fastapi import FastAPI
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rlx.texts import catalog, figures, say, words
+from rlx.texts.values import facet_value
+from tests.web.conftest import visitor
+
+pytestmark = pytest.mark.anyio
+
+TEMPLATES = Path(__file__).parents[2] / "src" / "rlx" / "web" / "templates"
+SAID_IN_ENGLISH = {"patterns.html"}
+"""A page for those who build the others."""
+NAMES = {"RL Explorer", "· RL Explorer", "llms.txt", "README", 'aria-current="page"'}
+
+
+@pytest.mark.parametrize(
+    ("header", "language"),
+    [
+        ("", "en"),
+        ("ko", "ko"),
+        ("ko-KR,ko;q=0.9,en-US;q=0.8", "ko"),
+        ("en-GB,ko;q=0.9", "en"),
+        ("fr,ko;q=0.2", "ko"),
+        ("fr", "en"),
+        ("ko;q=0", "en"),
+        ("ko;q=much", "en"),
+    ],
+)
+async def test_a_browser_s_language_counts_when_there_is_no_choice(
+    client: httpx2.AsyncClient, header: str, language: str
+) -> None:
+    answer = await client.get("/", headers={"accept-language": header})
+    assert f'<html lang="{language}"' in answer.text
+    assert answer.headers["content-language"] == language
+    assert "Accept-Language" in answer.headers["vary"]
+
+
+@given(header=st.text(max_size=600).filter(lambda text: text.isascii() and text.isprintable()))
+async def test_no_language_header_is_an_error(header: str) -> None:
+    from starlette.requests import Request
+
+    from rlx.web.site import language_of
+
+    scope = {"type": "http", "query_string": b"", "headers": [(b"accept-language", header.encode())]}
+    assert language_of(Request(scope)) in {"en", "ko"}
+
+
+async def test_a_language_chosen_once_is_kept_over_the_browser_s(app: FastAPI) -> None:
+    async with visitor(app, base="https://explorer.example") as client:
+        chosen = await client.get("/?lang=ko")
+        assert '<html lang="ko"' in chosen.text
+        assert chosen.headers["cache-control"] == "private, no-store"
+        later = await client.get("/d/toy/main", headers={"accept-language": "en"})
+        assert '<html lang="ko"' in later.text
+        assert later.headers["cache-control"].startswith("public")
+        assert '<html lang="en"' in (await client.get("/?lang=en")).text
+
+
+async def test_an_unknown_language_is_not_kept(client: httpx2.AsyncClient) -> None:
+    answer = await client.get("/?lang=tlh")
+    assert '<html lang="en"' in answer.text
+    assert "set-cookie" not in answer.headers
+
+
+async def test_the_switch_leads_to_the_same_page_with_its_query(client: httpx2.AsyncClient) -> None:
+    page = (await client.get("/?q=toy&sort=name")).text
+    assert 'href="/?q=toy&amp;sort=name&amp;lang=ko"' in page
+    assert '<link rel="alternate" hreflang="ko" href="/?q=toy&amp;sort=name&amp;lang=ko">' in page
+
+
+async def test_scripts_read_english_whatever_the_language(client: httpx2.AsyncClient) -> None:
+    korean = {"accept-language": "ko"}
+    for url in ("/d/toy/main?format=json", "/api/env/toy/main", "/t/toy/main/plain?format=json", "/api/search"):
+        told = json.dumps((await client.get(url, headers=korean)).json(), ensure_ascii=False)
+        assert not re.search("[가-힣]", told), url
+
+
+async def test_the_markdown_twin_follows_the_language(client: httpx2.AsyncClient) -> None:
+    answer = await client.get("/d/toy/main?format=md", headers={"accept-language": "ko"})
+    assert words(say("twins.how"), "ko") in answer.text
+    assert answer.headers["content-language"] == "ko"
+
+
+async def test_what_a_cache_holds_of_one_language_does_not_answer_for_another(client: httpx2.AsyncClient) -> None:
+    english = await client.get("/", headers={"accept-language": "en"})
+    known = {"if-none-match": english.headers["etag"]}
+    again = await client.get("/", headers={**known, "accept-language": "en"})
+    korean = await client.get("/", headers={**known, "accept-language": "ko"})
+    assert (again.status_code, korean.status_code) == (304, 200)
+    assert again.headers["vary"] in english.headers["vary"]
+
+
+@pytest.mark.parametrize(("url", "status"), [("/d/no/such", 404), ("/no/such", 404), ("/?limit=x", 400)])
+async def test_an_error_is_told_in_korean_with_the_message_marked_as_english(
+    client: httpx2.AsyncClient, url: str, status: int
+) -> None:
+    answer = await client.get(url, headers={"accept-language": "ko", "accept": "text/html"})
+    assert answer.status_code == status
+    heading = re.search(r"<h1>(.*?)</h1>", answer.text)
+    assert heading
+    assert re.search("[가-힣]", heading[1])
+    assert '<p class="small faint" lang="en">' in answer.text
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+async def test_a_theme_chosen_without_scripts_is_in_the_next_page(app: FastAPI, theme: str) -> None:
+    async with visitor(app, base="https://explorer.example") as client:
+        chosen = await client.post("/-/theme", data={"theme": theme, "back": "/d/toy/main?q=a"})
+        assert (chosen.status_code, chosen.headers["location"]) == (303, "/d/toy/main?q=a")
+        page = await client.get("/")
+        assert f'data-theme="{theme}"' in page.text
+        other = await client.get("/", headers={"cookie": "", "if-none-match": page.headers["etag"]})
+        assert other.status_code == 200
+        await client.post("/-/theme", data={"theme": "system", "back": "/"})
+        assert "data-theme=" not in (await client.get("/")).text
+
+
+@pytest.mark.parametrize("back", ["https://evil.example/", "//evil.example", "/\\evil.example", ""])
+async def test_a_theme_form_returns_nowhere_else(client: httpx2.AsyncClient, back: str) -> None:
+    chosen = await client.post("/-/theme", data={"theme": "odd", "back": back})
+    assert chosen.headers["location"] == "/"
+    assert "theme=system" in chosen.headers["set-cookie"]
+
+
+async def test_another_site_cannot_choose_a_theme(client: httpx2.AsyncClient) -> None:
+    answer = await client.post("/-/theme", data={"theme": "dark"}, headers={"sec-fetch-site": "cross-site"})
+    assert answer.status_code == 403
+
+
+async def test_no_english_text_of_ours_is_left_on_a_korean_page(client: httpx2.AsyncClient) -> None:
+    """Whole texts only: a text that was said in English before the page's language was known would stand there."""
+    english, korean = catalog("en"), catalog("ko")
+    ours = {text for key, text in english.items() if len(text) > 3 and korean.get(key, text) != text}
+    for url in ("/", "/d/toy/main", "/d/toy/main/files", "/t/toy/main/plain", "/login", "/d/toy/files-only", "/d/no/x"):
+        page = (await client.get(url, headers={"accept-language": "ko"})).text
+        shown = {part.strip() for part in re.split(r"<[^>]*>", page)}
+        shown |= set(re.findall(r'(?:aria-label|title|placeholder|content|data-[a-z]+)="([^"]*)"', page))
+        assert shown & ours <= BLOCK_SAMPLES, url
+
+
+BLOCK_SAMPLES = set("Difficulty Network Memory Reward Tasks Metadata Medium Tests Prompt README".split()) | {"Graded by"}
+"""Words of the toy repository itself."""
+
+
+@pytest.mark.parametrize("path", sorted(TEMPLATES.glob("*.html")), ids=lambda path: path.name)
+async def test_templates_hold_no_words_of_their_own(path: Path) -> None:
+    if path.name in SAID_IN_ENGLISH:
+        return
+    markup = re.sub(r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}", "", path.read_text(), flags=re.S)
+    attributes = re.findall(r'(?:aria-label|title|placeholder|alt)="([^"]*)"', markup)
+    texts = re.split(r"<[^>]*>", re.sub(r"<!--.*?-->", "", markup, flags=re.S))
+    found = [text.strip() for text in (*attributes, *texts)]
+    assert [text for text in found if re.search(r"[A-Za-z]{2}", text) and text not in NAMES] == []
+
+
+NOW = datetime(2026, 7, 25, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("before", "english", "korean"),
+    [
+        (timedelta(seconds=-5), "just now", "방금"),
+        (timedelta(seconds=59), "just now", "방금"),
+        (timedelta(minutes=1), "1 minute ago", "1분 전"),
+        (timedelta(hours=23, minutes=59), "23 hours ago", "23시간 전"),
+        (timedelta(days=20), "20 days ago", "20일 전"),
+        (timedelta(days=59), "1 month ago", "1개월 전"),
+        (timedelta(days=364), "12 months ago", "12개월 전"),
+        (timedelta(days=800), "2 years ago", "2년 전"),
+    ],
+)
+async def test_times_are_told_as_long_ago(before: timedelta, english: str, korean: str) -> None:
+    told = figures.ago(NOW - before, NOW)
+    assert (words(told, "en"), words(told, "ko")) == (english, korean)
+
+
+async def test_days_are_written_as_each_language_does() -> None:
+    assert (figures.date(NOW, "en"), figures.date(NOW, "ko")) == ("25 July 2026", "2026년 7월 25일")
+
+
+@pytest.mark.parametrize(
+    ("count", "told"), [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (123_456, "123 kB"), (5 * 10**9, "5.0 GB")]
+)
+async def test_sizes_are_told_in_decimal_units(count: int, told: str) -> None:
+    assert figures.size(count) == told
+
+
+async def test_facet_values_of_a_fixed_list_are_translated_and_others_are_not() -> None:
+    assert words(facet_value("Named scores", "graded"), "ko") == "항목별 점수"
+    assert words(facet_value("1,000 and more", "size"), "en") == "1,000 and more"
+    assert facet_value("quantum chemistry", "category") == "quantum chemistry"
+    assert facet_value("Named scores", "meta:graded") == "Named scores"
+
+
+async def test_every_fixed_facet_value_reads_in_english_as_its_id() -> None:
+    """Ids stand in URLs; a reader of English sees the same word."""
+    for key, text in catalog("en").items():
+        area, _, rest = key.partition(".")
+        if area == "value":
+            assert words(facet_value(text, rest.partition(".")[0])) == text, key
