@@ -17,13 +17,16 @@ const get = async (url, changes) => {
 // The lines after this page come one page at a time, so that the browser's own search finds everything.
 async function readOn(pre) {
   const code = pre.querySelector("code");
-  const total = Number(pre.dataset.total);
+  const { total, size } = Object.fromEntries(Object.entries(pre.dataset).map(([name, value]) => [name, Number(value)]));
   let from = Number(pre.dataset.from);
-  const wanted = /L(\d+)/.exec(location.hash);
+  let coming = get(location.href, { part: "lines", from });
   while (from <= total) {
-    code.append(await get(location.href, { part: "lines", from }));
-    if (wanted && Number(wanted[1]) >= from) dispatchEvent(new HashChangeEvent("hashchange"));
-    from += Number(pre.dataset.size);
+    const part = await coming;
+    if (from + size <= total) coming = get(location.href, { part: "lines", from: from + size });
+    code.append(part);
+    const [, first, last = first] = /L(\d+)(?:-L(\d+))?$/.exec(location.hash) ?? [];
+    if (from <= Number(last) && from + size > Number(first)) dispatchEvent(new HashChangeEvent("hashchange"));
+    from += size;
     await new Promise((next) => setTimeout(next));
   }
   document.querySelector(".pager [rel=next]")?.remove();
