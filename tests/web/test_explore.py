@@ -49,7 +49,7 @@ def names(html: str) -> list[str]:
 
 def cards(html: str) -> list[str]:
     """What the trending cards are called, in order."""
-    return re.findall(r'<span class="cut">([^<]+)</span></a></h3>', html)
+    return re.findall(r'/</span><span class="cut">([^<]+)</span></a></h3>', html)
 
 
 @pytest.fixture
