@@ -8,7 +8,6 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
-from rlx.texts import catalog
 from rlx.web.pages import PAGES
 from tests.toy import DOWN, REFS, TOKEN, ToyServices
 from tests.web.conftest import visitor

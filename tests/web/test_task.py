@@ -22,9 +22,11 @@ pytestmark = pytest.mark.anyio
 async def reader(hub: Path, tmp_path: Path) -> AsyncIterator[httpx2.AsyncClient]:
     """A visitor of the app over a folder of repositories."""
     settings = Settings(hub=str(hub), store=tmp_path / "store", cache_dir=tmp_path / "cache")
-    async with create_services(settings) as services:
-        async with visitor(create_app(services, token=lambda settings: None)) as client:
-            yield client
+    async with (
+        create_services(settings) as services,
+        visitor(create_app(services, token=lambda settings: None)) as client,
+    ):
+        yield client
 
 
 async def opened(client: httpx2.AsyncClient, url: str) -> str:
