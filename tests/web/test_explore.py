@@ -37,9 +37,12 @@ class Altered(ToyCatalog):
         return replace(page, facets=self.facets or page.facets, building=self.building)
 
 
+@dataclass(slots=True)
 class Away(ToyCatalog):
+    hint: str | None = "Look at its status page."
+
     async def search(self, query: EnvQuery, viewer: Viewer) -> EnvPage:
-        raise Upstream("The Hub does not answer.", hint="Look at its status page.", retry_after=7)
+        raise Upstream("The Hub does not answer.", hint=self.hint, retry_after=7)
 
 
 def names(html: str) -> list[str]:
@@ -214,7 +217,6 @@ async def test_a_hub_that_does_not_answer_is_told_with_when_to_try_again(
     for said in (
         "The Hub does not answer.",
         "Look at its status page.",
-        "in 7 seconds",
         'href="/?q=a%26b&amp;sort=name"',
     ):
         assert said in page.text
@@ -222,6 +224,8 @@ async def test_a_hub_that_does_not_answer_is_told_with_when_to_try_again(
     assert twin.status_code == 503
     assert twin.json()["error"]["message"] == "The Hub does not answer."
     assert (await client.get("/?part=results")).status_code == 503
+    services.catalog = Away(hint=None)
+    assert "It is worth trying again in 7 seconds." in (await client.get("/")).text
 
 
 async def test_counts_that_will_grow_are_said_to(client: httpx2.AsyncClient, services: ToyServices) -> None:
