@@ -14,23 +14,27 @@ from rlx.model import (
     Alias,
     Blob,
     Capability,
+    Changes,
     Count,
     EnvCard,
     EnvPage,
     EnvQuery,
     Facet,
     FacetValue,
+    FileChange,
     FileEntry,
     Listing,
     Page,
     Progress,
     Prompt,
+    Revision,
     RunOption,
     Section,
     Summary,
     Support,
     Task,
     TaskCard,
+    TaskChanges,
     TaskHit,
     TaskQuery,
     Tile,
@@ -88,6 +92,11 @@ FILES: Mapping[str, str | bytes] = {
     "secret/answer.txt": "RLX-CANARY-WEB-TOY",
     "huge.txt": "head\n",
 }
+
+REVISIONS = tuple(
+    Revision(digit * 40, name(f"Commit <{digit}>"), datetime(2026, 7, 9 - int(digit), tzinfo=UTC)) for digit in "123"
+)
+"""The newest first. The oldest is still being read."""
 
 SUPPORT = Support(
     framework="rows",
@@ -270,10 +279,14 @@ class ToyCatalog:
 class ToyLibrary:
     steps: tuple[Progress, ...] = (Progress("listing"), Progress("reading", 3, 10), Progress("done", 10, 10, tasks=4))
 
-    async def open(self, key: EnvKey, viewer: Viewer, *, wait: float | None = 2.0) -> Environment:
+    async def open(
+        self, key: EnvKey, viewer: Viewer, *, wait: float | None = 2.0, revision: str | None = None
+    ) -> Environment:
         await self.info(key, viewer)
-        if key == SLOW:
-            raise NotReady(f"{key} is being read.", hint="Ask again in a moment.")
+        if revision not in (None, *(item.sha for item in REVISIONS)):
+            raise NotFound(f"No such revision of {key}.")
+        if key == SLOW or revision == REVISIONS[-1].sha:
+            raise NotReady(f"{key} is being read.", hint="Ask again in a moment.", revision=revision)
         if key == DOWN:
             raise Upstream("The Hub does not answer.", retry_after=7)
         if key == BROKEN:
@@ -298,12 +311,27 @@ class ToyLibrary:
             modified=datetime(2026, 7, 5, tzinfo=UTC),
         )
 
-    async def progress(self, key: EnvKey, viewer: Viewer) -> Progress | None:
+    async def progress(self, key: EnvKey, viewer: Viewer, *, revision: str | None = None) -> Progress | None:
         return self.steps[1]
 
-    async def follow(self, key: EnvKey, viewer: Viewer) -> AsyncIterator[Progress]:
+    async def follow(self, key: EnvKey, viewer: Viewer, *, revision: str | None = None) -> AsyncIterator[Progress]:
         for step in self.steps:
             yield step
+
+    async def revisions(self, key: EnvKey, viewer: Viewer) -> tuple[Revision, ...]:
+        return REVISIONS
+
+    async def changes(self, key: EnvKey, viewer: Viewer, old: str, new: str) -> Changes:
+        for revision in (old, new):
+            await self.open(key, viewer, revision=revision)
+        return Changes(old, new, added=("50%",), removed=("gone",), changed=(".", "what?"), same=9)
+
+    async def task_changes(self, key: EnvKey, viewer: Viewer, old: str, new: str, ref: str) -> TaskChanges:
+        files = (
+            FileChange("instruction.md", "changed", name("@@ -1 +1 @@\n-Do <it>.\n+Do <that>.")),
+            FileChange("tests/new.py", "added"),
+        )
+        return TaskChanges(ref, files if ref == "." else ())
 
 
 class ToyHub:

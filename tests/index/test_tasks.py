@@ -47,7 +47,7 @@ def make_index(path: Path, raw: list[dict[str, object]]) -> list[TaskCard]:
             title=stored(str(item["title"])),
             brief=stored("brief"),
             facets={key: tuple(stored(value) for value in item[key]) for key in VALUES},  # type: ignore[attr-defined]
-            problem=say("index.failed") if place == 0 else None,
+            problem=say("index.not_read") if place == 0 else None,
         )
         for place, item in enumerate(raw)
     ]

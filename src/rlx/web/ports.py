@@ -6,7 +6,7 @@ from typing import Protocol
 from rlx.formats.base import Environment
 from rlx.hub.info import RepoInfo
 from rlx.ids import EnvKey
-from rlx.model import EnvPage, EnvQuery, Progress, TaskHit, Viewer
+from rlx.model import Changes, EnvPage, EnvQuery, Progress, Revision, TaskChanges, TaskHit, Viewer
 from rlx.settings import Settings
 from rlx.store.instance import Instance
 
@@ -32,13 +32,27 @@ class Catalog(Protocol):
 
 
 class Library(Protocol):
-    async def open(self, key: EnvKey, viewer: Viewer, *, wait: float | None = 2.0) -> Environment: ...
+    async def open(
+        self, key: EnvKey, viewer: Viewer, *, wait: float | None = 2.0, revision: str | None = None
+    ) -> Environment: ...
 
     async def info(self, key: EnvKey, viewer: Viewer) -> RepoInfo: ...
 
-    async def progress(self, key: EnvKey, viewer: Viewer) -> Progress | None: ...
+    async def progress(self, key: EnvKey, viewer: Viewer, *, revision: str | None = None) -> Progress | None: ...
 
-    def follow(self, key: EnvKey, viewer: Viewer) -> AsyncIterator[Progress]: ...
+    def follow(self, key: EnvKey, viewer: Viewer, *, revision: str | None = None) -> AsyncIterator[Progress]: ...
+
+    async def revisions(self, key: EnvKey, viewer: Viewer) -> tuple[Revision, ...]:
+        """The newest commits, newest first."""
+        ...
+
+    async def changes(self, key: EnvKey, viewer: Viewer, old: str, new: str) -> Changes:
+        """What became of the tasks between two revisions."""
+        ...
+
+    async def task_changes(self, key: EnvKey, viewer: Viewer, old: str, new: str, ref: str) -> TaskChanges:
+        """What became of one task's files between two revisions."""
+        ...
 
 
 class InstanceSettings(Protocol):

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from fastapi import Depends, Query
 
 from rlx.errors import BadInput
-from rlx.model import KINDS, EnvQuery, TaskQuery
+from rlx.model import KINDS, EnvQuery, TaskQuery, TaskSort
 from rlx.web.facets import parse_filters
 
 MAX_TEXT = 200
@@ -16,7 +16,6 @@ Offset = Annotated[int, Query(ge=0, le=MAX_OFFSET, description="Items to skip.")
 Limit = Annotated[int, Query(ge=1, le=100, description="Items of one page.")]
 Filters = Annotated[list[str], Query(description="`key:v1|v2;key2:v`, keys and values percent-encoded.")]
 EnvSort = Literal["trending", "updated", "tasks", "name", "downloads", "likes"]
-TaskSort = Literal["order", "title"]
 
 
 def plain_words(text: str) -> str:
@@ -54,10 +53,16 @@ def read_task_query(
     subset: Annotated[str, Query(max_length=200)] = "",
     sort: TaskSort = "order",
     offset: Offset = 0,
+    page: Annotated[int | None, Query(ge=1, le=MAX_OFFSET, description="Used in place of `offset`.")] = None,
     limit: Limit = 50,
 ) -> TaskQuery:
     return TaskQuery(
-        text=plain_words(q), filters=parse_filters(f), subset=subset or None, sort=sort, offset=offset, limit=limit
+        text=plain_words(q),
+        filters=parse_filters(f),
+        subset=subset or None,
+        sort=sort,
+        offset=offset if page is None else (page - 1) * limit,
+        limit=limit,
     )
 
 

@@ -11,14 +11,15 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 
 from rlx import __version__
-from rlx.answers.shown import Shown
-from rlx.model import Block, Code, Prompt, Row, Section, Text
+from rlx.answers.shown import MARK, Shown
+from rlx.model import Block, Code, Prompt, Row, Text
 from rlx.texts import LANGUAGES, Say, figures, say, words
 from rlx.texts.values import facet_value
 from rlx.twins.blocks import dump
 from rlx.web import highlight, inert, lexers
 from rlx.web.blocks_html import Blocks, Spot
 from rlx.web.bounded import Bounded, digest
+from rlx.web.contents import contents
 from rlx.web.facets import box
 from rlx.web.kinds import KINDS_SHOWN, LEVEL_STEPS
 from rlx.web.lines_html import numbered
@@ -30,10 +31,10 @@ SHOWN_LINES = 600
 """Lines of a block of code that a page shows; the rest is one link away."""
 UNFOLDED = 100
 """Lines up to which a block of code is shown at once; of a longer one the first `HEAD`."""
-HEAD = 60
-LONG_PROMPT = 12_000
-"""Characters, or lines, from which a prompt is folded near half of that."""
-LONG_LINES = 160
+HEAD = 40
+LONG_PROMPT = 9_000
+"""Characters, or lines, from which a prompt is folded near a third of that."""
+LONG_LINES = 150
 
 _numbered: Bounded[str] = Bounded(32 * 1024 * 1024, len)
 
@@ -71,7 +72,7 @@ class Renderer:
             bytecode_cache=_Bytecode(),
         )
         self._environment.globals.update(say=say, links=links, version=__version__, kinds=KINDS_SHOWN, box=box)
-        self._environment.globals.update(code_span=_code_span, line_count=_line_count, languages=LANGUAGES)
+        self._environment.globals.update(code_span=_code_span, line_count=_line_count, held=MARK, languages=LANGUAGES)
         self._environment.globals.update(level_steps=LEVEL_STEPS)
         self._environment.filters.update(
             t=_words,
@@ -80,27 +81,31 @@ class Renderer:
             date=_date,
             ago=lambda moment: figures.ago(moment, now()),
             facet_value=facet_value,
+            contents=contents,
             marked=inert.mark,
             tree=tree,
             dump=dump,
-            narrow=_is_narrow,
         )
         self._environment.tests["short"] = _is_short
-        self._languages = {language: self._variables(language) for language in LANGUAGES}
+        self._languages = {language: self._variables(language, links) for language in LANGUAGES}
         for name in self._environment.list_templates(extensions=["html"]):
             self._environment.get_template(name)
 
-    def page(self, template: str, language: str, **variables: Any) -> str:
-        return self._environment.get_template(template).render(**self._languages[language], **variables)
+    def page(self, template: str, language: str, *, links: Links | None = None, **variables: Any) -> str:
+        """`links` are used in place of the site's own, where a page is at a revision of its own."""
+        ours = links is None or links == self.links
+        helpers = self._languages[language] if ours else self._variables(language, links or self.links)
+        return self._environment.get_template(template).render(**helpers, **variables)
 
     def block(self, block: Block, spot: Spot, language: str) -> Markup:
         """One block alone."""
         return Markup(self._languages[language]["block"](block, spot))  # noqa: S704 - drawn by Blocks
 
-    def _variables(self, language: str) -> dict[str, Any]:
-        helpers = _Helpers(self.links, language)
+    def _variables(self, language: str, links: Links) -> dict[str, Any]:
+        helpers = _Helpers(links, language)
         base: dict[str, Any] = {
             "lang": language,
+            "links": links,
             "code_lines": helpers.code_lines,
             "prompt_parts": helpers.prompt_parts,
             "markdown_html": helpers.markdown_html,
@@ -145,7 +150,7 @@ def _fold(text: str) -> int:
     """Where a prompt that is too long to be read in passing is folded: after a line, or not at all."""
     if len(text) <= LONG_PROMPT and text.count("\n") <= LONG_LINES:
         return len(text)
-    lines = text[: LONG_PROMPT // 2].split("\n")[: LONG_LINES // 2]
+    lines = text[: LONG_PROMPT // 3].split("\n")[: LONG_LINES // 3]
     at = len("\n".join(lines[:-1])) + 1 if len(lines) > 1 else text.find("\n") + 1
     return at if at > 0 and text[at:].strip() else len(text)
 
@@ -183,8 +188,3 @@ def _line_count(text: str) -> int:
 def _is_short(row: Row) -> bool:
     """Whether a fact is a figure rather than a sentence, a list or a command."""
     return not (row.code or row.note or isinstance(row.value, tuple)) and len(words(row.value)) <= 20
-
-
-def _is_narrow(section: Section) -> bool:
-    """Whether a section of an environment reads well in the side column."""
-    return all(block.type in {"kv", "note", "steps", "links", "stats"} for block in section.blocks)

@@ -7,6 +7,7 @@ from hashlib import blake2b
 from typing import Any
 
 import anyio
+from starlette.datastructures import URL
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -15,7 +16,7 @@ from rlx.errors import BadInput
 from rlx.model import Viewer
 from rlx.telemetry import span
 from rlx.texts import DEFAULT, LANGUAGES
-from rlx.web.site import Site, language_of, site_of, theme_of, viewer_of
+from rlx.web.site import Site, language_of, links_of, site_of, theme_of, viewer_of
 from rlx.web.viewer import COOKIE, is_secure, set_cookie
 
 VARY = "Cookie, Authorization, Accept-Language"
@@ -62,14 +63,23 @@ async def answer(request: Request, view: View) -> Response:
 def page_html(request: Request, template: str, url: str, variables: Mapping[str, Any]) -> str:
     """One page's HTML, with what the layout needs."""
     site: Site = site_of(request)
+    links = links_of(request)
     return site.renderer.page(
         template,
         language_of(request),
+        links=links,
+        newest=url_without(request.url, "revision") if links.revision else None,
         url=url,
         viewer=viewer_of(request),
         theme=theme_of(request),
         **variables,
     )
+
+
+def url_without(url: URL, parameter: str) -> str:
+    """Path and query of `url` without one of its parameters."""
+    kept = url.remove_query_params(parameter)
+    return kept.path + (f"?{kept.query}" if kept.query else "")
 
 
 def to_bytes(value: Json) -> bytes:

@@ -11,6 +11,7 @@ from rlx.model import Viewer
 from rlx.settings import Settings
 from rlx.telemetry import span
 from rlx.texts import DEFAULT, LANGUAGES
+from rlx.twins.parts import Addresses
 from rlx.web.links import Links
 from rlx.web.ports import Services
 from rlx.web.render import Renderer
@@ -48,6 +49,11 @@ def revision_of(request: HTTPConnection) -> str | None:
     return check_revision(told) if told else None
 
 
+async def open_asked(request: Request, key: EnvKey) -> Environment:
+    """The environment at the revision asked for, as this visitor may see it."""
+    return await site_of(request).open(key, viewer_of(request), revision_of(request))
+
+
 def links_of(request: HTTPConnection) -> Links:
     """Links that stay at the revision asked for."""
     try:
@@ -59,6 +65,11 @@ def links_of(request: HTTPConnection) -> Links:
 def base_of(request: Request) -> str:
     """The address that pages of this site begin with, without a slash at its end."""
     return (site_of(request).settings.public_url or str(request.base_url)).rstrip("/")
+
+
+def addresses_of(request: Request) -> Addresses:
+    """Where links of Markdown twins lead: this site, at the revision asked for."""
+    return Addresses(base_of(request), links_of(request).revision)
 
 
 def language_of(request: HTTPConnection) -> str:

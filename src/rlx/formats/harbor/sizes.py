@@ -9,7 +9,8 @@ from rlx.formats.harbor.schema import TaskSettings
 
 LENGTHS = ("Empty", "1-49", "50-199", "200-499", "500-1999", "2000+")
 """Words of the prompt."""
-TIMEOUTS = ("Up to 5 min", "Up to 15 min", "Up to 30 min", "Up to 1 h", "Up to 3 h", "Over 3 h", "No limit")
+NO_LIMIT = "No limit"
+TIMEOUTS = ("Up to 5 min", "Up to 15 min", "Up to 30 min", "Up to 1 h", "Up to 3 h", "Over 3 h", NO_LIMIT)
 
 _WORDS = (0, 49, 199, 499, 1999)
 _SECONDS = (300, 900, 1800, 3600, 3 * 3600)
@@ -31,7 +32,7 @@ def agent_seconds(settings: TaskSettings) -> float:
 
 
 def timeout_range(seconds: float) -> str:
-    return TIMEOUTS[bisect_left(_SECONDS, seconds)] if isfinite(seconds) else TIMEOUTS[-1]
+    return TIMEOUTS[bisect_left(_SECONDS, seconds)] if isfinite(seconds) else NO_LIMIT
 
 
 def spread(numbers: Sequence[float | None]) -> Mapping[str, float] | None:

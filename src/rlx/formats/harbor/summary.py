@@ -1,12 +1,12 @@
 """The page of a dataset of Harbor tasks: its parts as shares, its manifests, what is odd, how it is read."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from rlx.answers import ShownJson, name
 from rlx.formats.harbor.facets import ORDERED
 from rlx.formats.harbor.phrases import duration
-from rlx.formats.harbor.sizes import LENGTHS, TIMEOUTS
+from rlx.formats.harbor.sizes import LENGTHS, NO_LIMIT, TIMEOUTS
 from rlx.formats.harbor.support import dataset_support
 from rlx.index.records import Counts, SummaryView
 from rlx.model import Block, Count, Disclose, KeyValues, Note, Row, Section, Shares, Steps, Text
@@ -14,16 +14,19 @@ from rlx.texts import Say, say
 
 _OVERVIEW = ("difficulty", "category", "group", "language", "graded", "length", "timeout")
 _WORLD = ("runs", "base", "network", "setup", "sandbox")
+_TOLD = frozenset({"graded"})
+"""Told in words already; a picture only where tasks differ."""
 _SCALES = {"length": LENGTHS, "timeout": TIMEOUTS}
 """Ranges of numbers: those in the middle that nothing falls into are drawn too."""
 _TOP = 8
+_NAMED = 4
 
 
 def summary_view(header: ShownJson, counts: Counts) -> SummaryView:
     facts: Any = header.value
     sections = [
         Section("overview", say("harbor.section.overview"), tuple(_shares(counts, _OVERVIEW, facts["spread"]))),
-        Section("grading", say("harbor.section.grading"), (Steps(tuple(_grading(counts))),)),
+        Section("grading", say("harbor.section.graded"), (Steps(tuple(_grading(counts))),)),
         Section("environment", say("harbor.section.world"), tuple(_shares(counts, _WORLD, {}))),
         Section("problems", say("harbor.section.problems"), tuple(_problems(facts["problems"]))),
         Section("manifest", say("harbor.section.manifest"), tuple(_manifests(facts["manifests"]))),
@@ -43,20 +46,25 @@ def evidence(facts: Mapping[str, Any]) -> Say:
 
 def _shares(counts: Counts, keys: Sequence[str], spreads: Mapping[str, Any]) -> Iterator[Block]:
     for key in keys:
-        values = counts.facets.get(key, ())
-        if not values:
+        values = {str(value.value): value for value in counts.facets.get(key, ())}
+        if not values or (key in _TOLD and len(values) < 2):
             continue
-        told = {str(value.value): value for value in values}
-        scale = _SCALES.get(key, ())
-        places = [place for place, item in enumerate(scale) if item in told]
-        names = scale[places[0] : places[-1] + 1] if places else list(told)[:_TOP]
-        parts = tuple(
-            Count(*((told[item].value, told[item].n) if item in told else (name(item), 0)), (key, item))
-            for item in names
-        )
-        rest = 0 if places else len(values) - len(parts)
+        names = _scale(key, values) or list(values)[:_TOP]
+        parts = tuple(Count(name(item), values[item].n if item in values else 0, (key, item)) for item in names)
+        rest = 0 if key in _SCALES else len(values) - len(parts)
         note = say("harbor.overview.more", n=rest) if rest > 0 else _spread(key, spreads.get(key))
+        told = sum(value.n for value in values.values())
+        if note is None and told < counts.tasks and key in _OVERVIEW:
+            note = say("harbor.overview.told", n=told, total=counts.tasks)
         yield Shares(say(f"facet.{key}"), parts, counts.tasks, note, ordered=key in ORDERED and key != "sandbox")
+
+
+def _scale(key: str, values: Collection[str]) -> list[str]:
+    """The ranges to draw: from the first to the last that occurs, and what is no range where it occurs."""
+    ranges = [item for item in _SCALES.get(key, ()) if item != NO_LIMIT]
+    places = [place for place, item in enumerate(ranges) if item in values]
+    drawn = ranges[places[0] : places[-1] + 1] if places else []
+    return [*drawn, NO_LIMIT] if NO_LIMIT in values else drawn
 
 
 def _spread(key: str, found: Mapping[str, float] | None) -> Say | None:
@@ -81,7 +89,12 @@ def _grading(counts: Counts) -> Iterator[Say]:
         yield say("harbor.overview.graded_both", one=one, named=named)
     elif one or named:
         every = one + named == counts.tasks
-        yield say(f"harbor.overview.graded_{'every_' if every else ''}{'one' if one else 'named'}", n=one + named)
+        kind = "single" if one else "named"
+        yield (
+            say(f"harbor.overview.graded_each_{kind}")
+            if every
+            else say(f"harbor.overview.graded_{kind}", n=one + named)
+        )
     if missing:
         yield say("harbor.overview.graded_missing", n=missing)
     for need, key in (("Model judge", "judge"), ("Separate grader", "separate"), ("Steps", "steps")):
@@ -93,7 +106,11 @@ def _problems(problems: Mapping[str, Sequence[str]]) -> Iterator[Block]:
     for key in ("unparsed", "missing"):
         refs = problems.get(key, ())
         if refs:
-            yield Note(say(f"harbor.overview.{key}", n=len(refs)), "warn", name(", ".join(refs[:_TOP])))
+            yield Note(
+                say(f"harbor.overview.{key}", n=len(refs)),
+                "warn",
+                name(", ".join([*refs[:_NAMED], *(["…"] if len(refs) > _NAMED else [])])),
+            )
 
 
 def _manifests(manifests: Sequence[Mapping[str, Any]]) -> Iterator[Block]:

@@ -10,23 +10,27 @@ from rlx.errors import BadInput, NotFound
 from rlx.formats.base import Environment
 from rlx.ids import EnvKey, check_ref
 from rlx.model import Blob, Listing, Progress, TaskQuery
-from rlx.twins.jsonable import to_json
+from rlx.texts import DEFAULT, words
+from rlx.twins.jsonable import object_json
 from rlx.web.address import check_path, env_address
 from rlx.web.lists import task_list
 from rlx.web.pages.environment import environment_json
-from rlx.web.pages.files import file_json, raw_response
+from rlx.web.pages.files import file_json
+from rlx.web.pages.raw import raw_response
 from rlx.web.pages.task import task_json
+from rlx.web.progress import told
 from rlx.web.queries import AskedTasks
 from rlx.web.respond import cached, to_bytes
-from rlx.web.site import language_of, site_of, viewer_of
+from rlx.web.site import language_of, links_of, open_asked, revision_of, site_of, viewer_of
 from rlx.web.sse import Event, EventStream, last_event_id
 
+MaybeRevision = Annotated[str | None, Query(description="A branch, tag or commit; without one, the newest.")]
 Ref = Annotated[str, Query(description="The task's ref, as its card gives it.")]
 MaybeRef = Annotated[str | None, Query(description="The task whose file it is; without one, the repository's.")]
 Path = Annotated[str, Query(description="Relative to the task, or to the repository.")]
 
 
-def env_key(request: Request, org: str, name: str) -> EnvKey:
+def env_key(request: Request, org: str, name: str, revision: MaybeRevision = None) -> EnvKey:
     return env_address(request)
 
 
@@ -36,26 +40,25 @@ Key = Annotated[EnvKey, Depends(env_key)]
 async def env(request: Request, key: Key) -> Response:
     """What an environment is, with the first page of its tasks."""
     site, viewer = site_of(request), viewer_of(request)
-    opened = await site.open(key, viewer)
+    opened = await open_asked(request, key)
     summary = await opened.summary()
     info = await site.services.library.info(key, viewer)
     tasks = await opened.tasks(TaskQuery()) if summary.tasks is not None else None
-    return reply(request, environment_json(summary, tasks, info, site.links, language_of(request)))
+    return reply(request, environment_json(summary, tasks, info, links_of(request), DEFAULT))
 
 
 async def tasks(request: Request, key: Key, query: AskedTasks) -> Response:
     """Its tasks by words, filters and subset."""
-    site = site_of(request)
-    page = await (await site.open(key, viewer_of(request))).tasks(query)
-    return reply(request, {**task_list(page, key, site.links, language_of(request))})
+    page = await (await open_asked(request, key)).tasks(query)
+    return reply(request, {**task_list(page, key, links_of(request), DEFAULT)})
 
 
 async def task(request: Request, key: Key, ref: Ref) -> Response:
     """One task as an agent gets it."""
-    opened = await site_of(request).open(key, viewer_of(request))
+    opened = await open_asked(request, key)
     canonical = await opened.canonical(check_ref(ref))
     found, aliases = await opened.task(canonical), await opened.aliases(canonical)
-    return reply(request, {**task_json(found, aliases, key, site_of(request).links, language_of(request))})
+    return reply(request, {**task_json(found, aliases, key, links_of(request), DEFAULT)})
 
 
 async def file(request: Request, key: Key, path: Path, ref: MaybeRef = None) -> Response:
@@ -63,7 +66,7 @@ async def file(request: Request, key: Key, path: Path, ref: MaybeRef = None) -> 
     found = await _found(request, key, ref, path)
     if not isinstance(found, Blob):
         raise BadInput(f"{path[:200]!r} is a folder.", hint="Use the folder route.")
-    return reply(request, file_json(found, key, ref, site_of(request).links, language_of(request)))
+    return reply(request, file_json(found, key, ref, links_of(request), DEFAULT))
 
 
 async def folder(request: Request, key: Key, path: Path = "", ref: MaybeRef = None) -> Response:
@@ -71,29 +74,29 @@ async def folder(request: Request, key: Key, path: Path = "", ref: MaybeRef = No
     found = await _found(request, key, ref, path)
     if not isinstance(found, Listing):
         raise BadInput(f"{path[:200]!r} is a file.", hint="Use the file route.")
-    return reply(request, file_json(found, key, ref, site_of(request).links, language_of(request)))
+    return reply(request, file_json(found, key, ref, links_of(request), DEFAULT))
 
 
 async def raw(request: Request, key: Key, path: Path, ref: MaybeRef = None) -> Response:
     """A file's bytes, inert."""
-    opened = await site_of(request).open(key, viewer_of(request))
+    opened = await open_asked(request, key)
     return await raw_response(request, opened, await _ref(opened, ref), check_path(path))
 
 
 async def random(request: Request, key: Key) -> Response:
     """Some task of the environment."""
-    site = site_of(request)
-    ref = await (await site.open(key, viewer_of(request))).random()
+    ref = await (await open_asked(request, key)).random()
     if ref is None:
         raise NotFound(f"{key} has no tasks.")
-    return chance(key, ref, site.links.task(key, ref))
+    return chance(key, ref, links_of(request).task(key, ref))
 
 
 async def progress(request: Request, key: Key) -> Response:
     """How far its first reading is, as server-sent events; ends when it is read."""
     site, viewer, language = site_of(request), viewer_of(request), language_of(request)
     await site.services.library.info(key, viewer)
-    return EventStream(_progress(site.services.library.follow(key, viewer), last_event_id(request), language))
+    steps = site.services.library.follow(key, viewer, revision=revision_of(request))
+    return EventStream(_progress(steps, last_event_id(request), language))
 
 
 def chance(key: EnvKey, ref: str, url: str) -> Response:
@@ -106,7 +109,7 @@ def reply(request: Request, value: Json) -> Response:
 
 
 async def _found(request: Request, key: EnvKey, ref: str | None, path: str) -> Listing | Blob:
-    opened = await site_of(request).open(key, viewer_of(request))
+    opened = await open_asked(request, key)
     return await opened.files(await _ref(opened, ref), check_path(path))
 
 
@@ -119,5 +122,6 @@ async def _progress(steps: AsyncIterator[Progress], after: int, language: str) -
     number = after
     async for step in steps:
         number += 1
-        yield Event(number, "progress", to_json(step, language))
+        said: Json = {name: words(text, language) for name, text in told(step).items()}
+        yield Event(number, "progress", {**object_json(step, language), "said": said})
     yield Event(number + 1, "end", None)

@@ -7,7 +7,19 @@ from typing import Any
 from starlette.responses import Response
 
 from rlx.web.assets import static
-from rlx.web.pages import account, environment, explore, files, images, machinery, patterns, preferences, raw, task
+from rlx.web.pages import (
+    account,
+    environment,
+    explore,
+    files,
+    images,
+    machinery,
+    patterns,
+    preferences,
+    raw,
+    revisions,
+    task,
+)
 
 type Handler = Callable[..., Coroutine[Any, Any, Response]]
 
@@ -28,11 +40,13 @@ PAGES = (
     PageRoute("/d/{org}/{name}", environment.environment),
     PageRoute("/d/{org}/{name}/card", environment.card),
     PageRoute("/d/{org}/{name}/random", environment.random_of),
+    PageRoute("/d/{org}/{name}/revisions", revisions.revisions),
     PageRoute("/d/{org}/{name}/files", files.repository_file),
     PageRoute("/d/{org}/{name}/files/{path:path}", files.repository_file),
     PageRoute("/s/{org}/{name}", environment.environment),
     PageRoute("/s/{org}/{name}/card", environment.card),
     PageRoute("/s/{org}/{name}/random", environment.random_of),
+    PageRoute("/s/{org}/{name}/revisions", revisions.revisions),
     PageRoute("/s/{org}/{name}/files", files.repository_file),
     PageRoute("/s/{org}/{name}/files/{path:path}", files.repository_file),
     PageRoute("/t/{org}/{name}", task.task),

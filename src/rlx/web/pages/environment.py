@@ -1,61 +1,66 @@
-"""`/d/<org>/<name>` and `/s/<org>/<name>`: what an environment is, and its tasks."""
+"""`/d/<org>/<name>` and `/s/<org>/<name>`: what an environment is, and its tasks; its card; one of its tasks."""
 
-from fastapi import Request, Response
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Literal
+
+from fastapi import Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from rlx.answers.shown import Json, Shown
+from rlx.answers import name
+from rlx.answers.shown import Json
 from rlx.errors import NotFound
 from rlx.hub.info import RepoInfo
-from rlx.model import Facet, Listing, Page, Shares, Summary, TaskCard
+from rlx.model import Facet, Listing, Page, Section, Shares, Summary, TaskCard, TaskQuery
 from rlx.telemetry import span
+from rlx.texts import Say, say
 from rlx.twins.jsonable import object_json, to_json
-from rlx.twins.markdown import folder_markdown, listing_markdown, summary_markdown
+from rlx.twins.markdown import environment_markdown
 from rlx.web.address import env_address
 from rlx.web.blocks_html import Spot
 from rlx.web.links import Links
 from rlx.web.lists import task_list
+from rlx.web.pager import pager
 from rlx.web.queries import AskedTasks
 from rlx.web.respond import View, answer
-from rlx.web.site import site_of, viewer_of
+from rlx.web.site import addresses_of, links_of, open_asked, site_of, viewer_of
+
+Part = Annotated[Literal["page", "results"], Query(description="`results` is the list alone.")]
+
+_COLUMNS = ("difficulty", "category", "group", "timeout", "length", "language", "runs", "graded", "base")
+"""What tells tasks of a list apart, the most telling first."""
+_SHOWN_COLUMNS = 3
+_SORTS = ("difficulty", "length", "timeout")
+_MAX_TAGS = 6
 
 
-async def environment(request: Request, query: AskedTasks) -> Response:
-    key, site, viewer = env_address(request), site_of(request), viewer_of(request)
-    opened = await site.open(key, viewer)
+async def environment(request: Request, query: AskedTasks, part: Part = "page") -> Response:
+    key, site, viewer, links = env_address(request), site_of(request), viewer_of(request), links_of(request)
+    opened = await open_asked(request, key)
     info = await site.services.library.info(key, viewer)
     with span("read"):
         summary = await opened.summary(query.subset)
         tasks = await opened.tasks(query) if summary.tasks is not None else None
         top = await opened.files(None) if tasks is None else None
     listing = top if isinstance(top, Listing) else None
-    drawn = [item for item in summary.sections if all(isinstance(block, Shares) for block in item.blocks)]
-    figures = [block for item in drawn for block in item.blocks if isinstance(block, Shares)]
-
-    def markdown(language: str) -> str:
-        told = summary_markdown(summary, language)
-        if tasks is not None:
-            return f"{told}\n{listing_markdown(tasks, language)}"
-        return f"{told}\n{folder_markdown(listing, language)}" if listing is not None else told
-
+    at, last = addresses_of(request), tasks.offset + len(tasks.items) if tasks is not None else 0
+    following = links.env(key, query, offset=last) if tasks is not None and last < tasks.total else None
+    told = "environment_tasks.html" if part == "results" and tasks is not None else "environment.html"
     view = View(
-        "environment.html",
-        site.links.env(key, query, offset=query.offset),
+        told,
+        links.env(key, query, offset=query.offset),
         {
             "key": key,
-            "title": _own_title(summary),
             "query": query,
             "summary": summary,
-            "tasks": tasks,
             "info": info,
             "listing": listing,
-            "figures": [figure for figure in figures if not _is_uniform(figure)],
-            "uniform": [figure for figure in figures if _is_uniform(figure)],
-            "others": [item for item in summary.sections if item not in drawn],
-            "columns": _columns(tasks) if tasks is not None else (),
             "spot": Spot(key, None, "env"),
+            **head(summary, info),
+            **_parts(summary),
+            **(_list(summary, tasks, query) if tasks is not None else {"tasks": None}),
         },
-        json=lambda language: environment_json(summary, tasks, info, site.links, language),
-        markdown=markdown,
+        json=lambda language: environment_json(summary, tasks, info, links, language),
+        markdown=lambda language: environment_markdown(summary, tasks, listing, language, at=at, following=following),
     )
     return await answer(request, view)
 
@@ -63,14 +68,14 @@ async def environment(request: Request, query: AskedTasks) -> Response:
 async def card(request: Request) -> Response:
     """The README."""
     key, site, viewer = env_address(request), site_of(request), viewer_of(request)
-    summary = await (await site.open(key, viewer)).summary()
+    summary = await (await open_asked(request, key)).summary()
     if summary.readme is None:
         raise NotFound(f"{key} has no README.")
-    readme = summary.readme
+    readme, info = summary.readme, await site.services.library.info(key, viewer)
     view = View(
         "card.html",
-        site.links.card(key),
-        {"key": key, "title": _own_title(summary), "summary": summary, "spot": Spot(key, None, "card")},
+        links_of(request).card(key),
+        {"key": key, "summary": summary, "info": info, "spot": Spot(key, None, "card"), **head(summary, info)},
         json=lambda language: {"id": str(key), "readme": str(readme)},
         markdown=lambda language: readme,
     )
@@ -79,33 +84,11 @@ async def card(request: Request) -> Response:
 
 async def random_of(request: Request) -> Response:
     """Some task of this environment."""
-    key, site = env_address(request), site_of(request)
-    ref = await (await site.open(key, viewer_of(request))).random()
+    key = env_address(request)
+    ref = await (await open_asked(request, key)).random()
     if ref is None:
         raise NotFound(f"{key} has no tasks.")
-    return RedirectResponse(site.links.task(key, ref), 303, {"cache-control": "no-store"})
-
-
-def _own_title(summary: Summary) -> Shown | None:
-    """The title, when it says more than the repository's name and the brief do."""
-    said = {_letters(summary.key.name), _letters(summary.brief)}
-    return summary.title if _letters(summary.title) not in said else None
-
-
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text.lower()))
-
-
-def _is_uniform(figure: Shares) -> bool:
-    """Whether every task is the same here: a fact, not a picture."""
-    return len(figure.parts) == 1 and figure.parts[0].n == figure.of
-
-
-def _columns(page: Page[TaskCard]) -> list[Facet]:
-    """Facets that tell the tasks of a page apart: most of them have one, and not all the same."""
-    told = [facet for facet in page.facets if facet.key != "tags" and not facet.key.startswith("meta:")]
-    own = {facet.key: [card.facets[facet.key] for card in page.items if card.facets.get(facet.key)] for facet in told}
-    return [facet for facet in told if 2 * len(own[facet.key]) >= len(page.items) and len(set(own[facet.key])) > 1]
+    return RedirectResponse(links_of(request).task(key, ref), 303, {"cache-control": "no-store"})
 
 
 def environment_json(
@@ -118,8 +101,88 @@ def environment_json(
         "framework": summary.support.framework,
         "kind": summary.key.kind,
         "url": links.env(summary.key),
+        "revisions": links.revisions(summary.key),
         "downloads": info.downloads,
         "likes": info.likes,
         "modified": to_json(info.modified),
         "list": task_list(tasks, summary.key, links, language) if tasks is not None else None,
     }
+
+
+def head(summary: Summary, info: RepoInfo) -> dict[str, Any]:
+    """What stands over every page of an environment."""
+    said = {_letters(summary.key.name), _letters(summary.brief)}
+    licences = [tag.removeprefix("license:") for tag in info.tags if tag.startswith("license:")]
+    return {
+        "title": summary.title if _letters(summary.title) not in said else None,
+        "licence": name(licences[0]) if licences else None,
+        "tags": [name(tag) for tag in info.tags if ":" not in tag][:_MAX_TAGS],
+    }
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.lower()))
+
+
+def _parts(summary: Summary) -> dict[str, Any]:
+    """The sections by how they are drawn: figures, facts that are the same everywhere, shares in words, the rest."""
+    tiles = summary.tiles.key if summary.tiles else None
+    drawn = [block for section in summary.sections if section.id == "overview" for block in _shares(section)]
+    others = [section for section in summary.sections if section.id != "overview"]
+    return {
+        "figures": [item for item in drawn if not _is_uniform(item) and _facet_of(item) != tiles],
+        "uniform": [item for item in drawn if _is_uniform(item)],
+        "facts": [section for section in others if _is_narrow(section)],
+        "others": [section for section in others if not _is_narrow(section)],
+    }
+
+
+def _shares(section: Section) -> Iterator[Shares]:
+    return (block for block in section.blocks if isinstance(block, Shares))
+
+
+def _is_narrow(section: Section) -> bool:
+    """Whether a section reads well in the side column."""
+    return all(block.type in {"kv", "note", "steps", "links", "stats", "shares"} for block in section.blocks)
+
+
+def _is_uniform(figure: Shares) -> bool:
+    """Whether every task is the same here: a fact, not a picture."""
+    return len(figure.parts) == 1 and figure.parts[0].n == figure.of
+
+
+def _facet_of(figure: Shares) -> str | None:
+    chosen = figure.parts[0].filter if figure.parts else None
+    return chosen[0] if chosen else None
+
+
+def _list(summary: Summary, tasks: Page[TaskCard], query: TaskQuery) -> dict[str, Any]:
+    columns = _columns(summary)
+    return {
+        "tasks": tasks,
+        "pager": pager(tasks.total, tasks.offset, tasks.limit),
+        "columns": columns[:_SHOWN_COLUMNS],
+        "meta": columns[_SHOWN_COLUMNS : _SHOWN_COLUMNS + 2],
+        "sorts": tuple(_sorts(summary)),
+        "chosen": sum(map(len, query.filters.values())),
+        "plain": not (query.text or query.filters or query.offset),
+    }
+
+
+def _columns(summary: Summary) -> Sequence[Facet]:
+    """Facets that tell tasks apart: at least half of them have one value, and not all the same."""
+    known = {facet.key: facet for facet in summary.facets}
+    least = (summary.tasks or 0) / 2
+    found = [known[key] for key in _COLUMNS if key in known and len(known[key].values) > 1]
+    return [facet for facet in found if sum(value.n for value in facet.values) >= least]
+
+
+def _sorts(summary: Summary) -> Iterator[tuple[str, Say]]:
+    """Sorts that would change the list, with their names."""
+    yield "order", say("web.sort_order")
+    yield "title", say("web.sort_title")
+    several = {facet.key for facet in summary.facets if len(facet.values) > 1}
+    for key in _SORTS:
+        if key in several:
+            yield key, say(f"env.sort_{key}")
+            yield f"-{key}", say(f"env.sort_{key}_down")

@@ -1,19 +1,37 @@
 // Follows the first reading of an environment and shows the page once it is read.
 export function follow(box) {
   if (!box) return;
-  const count = box.querySelector("[data-count]");
-  const bar = box.querySelector("[data-bar]");
-  const numbers = new Intl.NumberFormat(document.documentElement.lang);
+  const find = (name) => box.querySelector(`[data-${name}]`);
+  const steps = Array.from(box.querySelectorAll("[data-step]"));
   const source = new EventSource(box.dataset.progress);
+  let failed = false;
+
   source.addEventListener("progress", (event) => {
-    const step = JSON.parse(event.data);
-    for (const item of box.querySelectorAll("[data-step]")) {
-      if (item.dataset.step === step.step) item.setAttribute("aria-current", "step");
+    const told = JSON.parse(event.data);
+    if (told.step === "failed") return fail(told.message);
+    const here = told.step === "done" ? steps.length : steps.findIndex((item) => item.dataset.step === told.step);
+    steps.forEach((item, place) => {
+      item.classList.toggle("done", place < here);
+      if (place === here) item.setAttribute("aria-current", "step");
       else item.removeAttribute("aria-current");
-    }
-    if (!step.total) return;
-    count.textContent = count.dataset.text.replace("{done}", numbers.format(step.done)).replace("{total}", numbers.format(step.total));
-    bar.setAttribute("width", `${Math.min(100, (100 * step.done) / step.total)}%`);
+      if (place === here && told.said.count) item.querySelector("[data-said]").textContent = told.said.count;
+    });
+    find("tasks").textContent = told.said.tasks ?? "";
+    find("left").textContent = told.said.left ?? "";
+    if (told.total) find("bar").setAttribute("width", `${Math.min(100, (100 * told.done) / told.total)}%`);
   });
-  source.addEventListener("end", () => { source.close(); location.reload(); });
+
+  // A reading that failed is not tried again unasked: it might fail for ever.
+  function fail(why) {
+    failed = true;
+    find("why").textContent = why ?? "";
+    find("failed").hidden = false;
+    find("hint").hidden = true;
+    for (const item of steps) item.removeAttribute("aria-current");
+  }
+
+  source.addEventListener("end", () => {
+    source.close();
+    if (!failed) location.reload();
+  });
 }

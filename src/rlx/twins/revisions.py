@@ -1,0 +1,56 @@
+"""The revisions of an environment, and what changed between two of them, as Markdown."""
+
+from collections.abc import Iterator, Sequence
+
+from rlx.ids import EnvKey
+from rlx.model import Changes, Revision, TaskChanges
+from rlx.texts import say, words
+from rlx.twins.inline import fence, line, span
+
+LISTED = 500
+"""Tasks of one kind of change that are named."""
+
+
+def revisions_markdown(
+    key: EnvKey, commits: Sequence[Revision], changes: Changes | None, task: TaskChanges | None, language: str
+) -> str:
+    """Commits newest first; the tasks added, removed and changed; the files of one changed task, with their diffs."""
+    parts = [f"# {words(say('env.tab_revisions'), language)}: {span(str(key))}"]
+    if changes is not None:
+        parts += _changes(changes, language)
+    if task is not None:
+        parts += _task(task, language)
+    told = [
+        " ".join(
+            [f"- {span(item.sha)}", *([item.at.date().isoformat()] if item.at else []), line(item.title, language)]
+        )
+        for item in commits
+    ]
+    parts.append("\n".join(told))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _changes(changes: Changes, language: str) -> Iterator[str]:
+    yield f"## {words(say('env.from_to', old=changes.old[:12], new=changes.new[:12]), language)}"
+    yield f"{words(say('env.same'), language)}: {changes.same:,}"
+    kinds = (
+        (say("env.added_tasks"), changes.added),
+        (say("env.removed_tasks"), changes.removed),
+        (say("env.changed_tasks"), changes.changed),
+    )
+    for title, refs in kinds:
+        if refs:
+            yield f"### {words(title, language)}: {len(refs):,}"
+            more = len(refs) - LISTED
+            rest = [f"- {words(say('env.more_tasks', n=more), language)}"] if more > 0 else []
+            yield "\n".join([*(f"- {span(ref)}" for ref in refs[:LISTED]), *rest])
+
+
+def _task(task: TaskChanges, language: str) -> Iterator[str]:
+    yield f"## {words(say('env.files_of', ref=task.ref), language)}"
+    if not task.files:
+        yield words(say("env.unseen"), language)
+    for item in task.files:
+        yield f"- {span(item.path)}: {words(say(f'env.file_{item.kind}'), language)}"
+        if item.diff is not None:
+            yield fence(item.diff, "diff")
