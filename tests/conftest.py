@@ -8,6 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long one example takes says nothing on a machine that many share.
+settings.register_profile("rlx", deadline=None)
+settings.load_profile("rlx")
 
 # The Hub's client reads these once, when it is first imported: no token, cache or telemetry of this machine. The list
 # of agent harnesses, which it would ask the Hub for, is there already.
