@@ -65,7 +65,9 @@ async def test_a_withheld_file_is_named_with_the_reason(client: httpx2.AsyncClie
 
 async def test_an_empty_file_and_one_that_is_no_text_say_so(client: httpx2.AsyncClient) -> None:
     assert "This file is empty." in (await client.get("/d/toy/main/files/empty.txt")).text
-    assert "This is no text" in (await client.get("/d/toy/main/files/data.bin")).text
+    page = (await client.get("/d/toy/main/files/data.bin")).text
+    assert "This is no text" in page
+    assert "00000010  10 11 12 13 14 15 16 17  18" in re.sub(r"<[^>]+>", "", page)
     assert '<img src="/raw/d/toy/main/files/dot.png"' in (await client.get("/d/toy/main/files/dot.png")).text
 
 
@@ -95,7 +97,7 @@ async def test_raw_media_is_itself_and_all_else_a_download(client: httpx2.AsyncC
     assert image.headers["content-type"] == "image/png"
     assert image.content == FILES["dot.png"]
     assert other.headers["content-type"] == "application/octet-stream"
-    assert other.headers["content-disposition"] == "attachment"
+    assert other.headers["content-disposition"] == "attachment; filename*=UTF-8''data.bin"
 
 
 async def test_relative_links_of_a_readme_open_the_file_viewer(client: httpx2.AsyncClient) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from html.parser import HTMLParser
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from hypothesis import given
@@ -15,6 +16,7 @@ KEY = EnvKey("dataset", "org", "repo")
 LINKS = Links("build", "https://hub.example")
 
 UNSAFE_TAGS = re.compile(r"script|style|svg|math|img|iframe|object|embed|form|input|button|link|meta|base|template")
+SHOWN = r"/raw/d/org/repo/files/|/-/image\?u="
 PIECES = [
     *(
         "<script>",
@@ -68,7 +70,8 @@ def assert_inert(text: str) -> None:
             name for name in attributes if name.startswith("on") or name in {"style", "src", "srcset", "action"}
         ]
         href = attributes.get("href")
-        assert href is None or re.match(r"https?://|mailto:|/d/org/repo/|#md-", href)
+        shown = attributes.get("class") == "shot"
+        assert href is None or re.match(SHOWN if shown else r"https?://|mailto:|/d/org/repo/|#md-", href)
 
 
 @pytest.mark.parametrize(
@@ -152,13 +155,52 @@ def test_a_link_out_of_the_repository_leads_nowhere() -> None:
     assert "href" not in html("[x](../../etc/passwd)")
 
 
-def test_images_are_links_and_none_is_loaded() -> None:
-    found = html("![A *chart*](img/chart.png)\n\n<img alt='Logo' src='https://cdn.example/logo.png' width=1>")
-    assert "<img" not in found
-    assert 'href="/d/org/repo/files/img/chart.png"' in found
-    assert "image: A chart" in found
-    assert 'href="https://cdn.example/logo.png"' in found
-    assert "image: Logo" in found
+def links(text: str, ref: str | None = None, folder: str = "") -> dict[str, tuple[str | None, str | None]]:
+    """Class and target of each link, by its text."""
+    found = re.findall(r"<a([^>]*)>([^<]*)</a>", html(text, ref, folder))
+    return {
+        words: (dict(Tags(f"<a{told}>").tags[0][1]).get("class"), dict(Tags(f"<a{told}>").tags[0][1]).get("href"))
+        for told, words in found
+    }
+
+
+def test_images_are_links_that_show_them_and_none_is_loaded() -> None:
+    text = "![A *chart*](img/chart%201.png)\n\n<img alt='Logo' src='https://cdn.example/logo.png?a=1&b=2' width=1>"
+    assert "<img" not in html(text)
+    found = links(text)
+    assert found["Show image: A chart"] == ("shot", "/raw/d/org/repo/files/img/chart%201.png")
+    kind, url = found["Show image: Logo"]
+    assert kind == "shot"
+    assert url is not None
+    asked = dict(parse_qsl(urlsplit(url).query))
+    assert asked["u"] == "https://cdn.example/logo.png?a=1&b=2"
+    assert LINKS.is_image(asked["u"], asked["s"])
+
+
+def test_an_image_beside_a_tasks_text_is_the_tasks_file() -> None:
+    assert links("![x](../a.png)", "t/1", "docs")["Show image: x"] == ("shot", "/raw/t/org/repo/t/1?path=a.png")
+
+
+@pytest.mark.parametrize(
+    "source", ["http://plain.example/a.png", "data:image/png;base64,AA", "https://a:b@c.example/x.png", "//x.example/a"]
+)
+def test_an_image_that_is_not_fetched_is_an_ordinary_link_or_none(source: str) -> None:
+    found = links(f"![x]({source})\n\n<img src='{source}' alt=y>")
+    assert all(kind is None for kind, _ in found.values())
+
+
+def test_an_image_in_a_link_is_the_name_of_the_link() -> None:
+    for text in (
+        "[![build](b.svg)](https://ci.example/)",
+        "<a href='https://ci.example/'><img src=b.svg alt=build></a>",
+    ):
+        assert links(text) == {"image: build": (None, "https://ci.example/")}
+
+
+def test_a_text_cannot_make_a_link_that_shows_what_nobody_signed() -> None:
+    forged = '<a class="shot" href="/-/image?u=https://evil.example/x&s=00">x</a>'
+    assert links(forged)["x"][1] != "/-/image?u=https://evil.example/x&s=00"
+    assert links('<a class="btn shot" href="https://x.example">x</a>')["x"] == (None, "https://x.example")
 
 
 def test_code_is_highlighted_and_text_that_reorders_is_spelled_out() -> None:

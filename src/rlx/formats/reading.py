@@ -81,7 +81,7 @@ async def _read(file: _File) -> Blob:
     entry, below, root = file.entry, file.below, file.root
     verdict = file_verdict(below, task_root=root)
     if verdict.kind == "withhold" and verdict.reason is not None:
-        raise withheld_error(entry.path, Withheld(entry.path, verdict.reason))
+        raise FileWithheld(entry.path, Withheld(entry.path, verdict.reason))
     if file.media != _BINARY:
         return await _bytes(file, await file.head(MAX_MEDIA if entry.size <= MAX_MEDIA else _SNIFFED))
     data = await file.head(MAX_TEXT if entry.size <= MAX_TEXT else TEXT_HEAD)
@@ -95,7 +95,7 @@ async def _read(file: _File) -> Blob:
 async def _bytes(file: _File, data: bytes, note: Say | None = None) -> Blob:
     refused = file.bytes_refused
     if refused is not None:
-        raise withheld_error(file.path, refused, note)
+        raise FileWithheld(file.path, refused, note)
     return Blob(file.path, file.entry.size, None, data, file.media, truncated=len(data) < file.entry.size, note=note)
 
 
@@ -105,7 +105,7 @@ def _text(file: _File, data: bytes) -> Blob:
         data = data[: data.rfind(b"\n") + 1] or data
     shown = file_text(file.below, data, task_root=file.root)
     if isinstance(shown, Withheld):
-        raise withheld_error(file.path, shown)
+        raise FileWithheld(file.path, shown)
     return Blob(
         file.path,
         file.entry.size,
@@ -126,7 +126,7 @@ async def _container(file: _File, data: bytes) -> Blob:
     except TooLarge:
         return await _bytes(file, data, say("viewer.container_large"))
     if isinstance(shown, Withheld):
-        raise withheld_error(file.path, shown)
+        raise FileWithheld(file.path, shown)
     served = file.bytes_refused is None
     return Blob(
         file.path,
@@ -163,9 +163,13 @@ def _listed(members: Sequence[archives.Member]) -> Masked:
     return Masked(prose("".join(f"{line}\n" for line in lines)))
 
 
-def withheld_error(path: str, withheld: Withheld, note: Say | None = None) -> Forbidden:
-    """What is raised for a withheld file. `note` adds why it could not be looked into either."""
-    return Forbidden(f"{path} is withheld: {words(withheld.reason)}", hint=words(note) if note else None)
+class FileWithheld(Forbidden):
+    """A file is not shown; `reason` tells why, `note` why it could not be looked into either."""
+
+    def __init__(self, path: str, withheld: Withheld, note: Say | None = None) -> None:
+        super().__init__(f"{path} is withheld: {words(withheld.reason)}", hint=words(note) if note else None)
+        self.reason = withheld.reason
+        self.note = note
 
 
 def _is_utf8(data: bytes) -> bool:

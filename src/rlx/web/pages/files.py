@@ -10,6 +10,7 @@ from fastapi import Request, Response
 from rlx.answers.shown import Json
 from rlx.errors import BadInput, Forbidden, NotFound, envelope
 from rlx.formats.base import Environment
+from rlx.formats.reading import FileWithheld
 from rlx.ids import EnvKey
 from rlx.model import Blob, Listing
 from rlx.telemetry import span
@@ -84,10 +85,11 @@ async def _drawn(found: Found, spot: _Spot, links: Links, language: str) -> Mapp
     if isinstance(found, Listing):
         return {"folder": found}
     if isinstance(found, Forbidden):
-        return {"refusal": found, "blob": None, "drawn": None, "served": False}
+        told = (found.reason, found.note) if isinstance(found, FileWithheld) else (found.message, found.hint)
+        return {"blob": None, "reasons": told}
     asked = Asked(spot.key, spot.ref, links, language, spot.start)
     drawn = await anyio.to_thread.run_sync(draw, found, spot.view, asked)
-    return {"refusal": None, "blob": found, "drawn": drawn, "served": is_served(found)}
+    return {"blob": found, "drawn": drawn, "served": is_served(found)}
 
 
 async def _fragment(request: Request, found: Found, spot: _Spot) -> Response:
