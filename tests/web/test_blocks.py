@@ -7,14 +7,14 @@ import pytest
 
 from rlx.answers import name, prose
 from rlx.ids import EnvKey
-from rlx.model import Block, Code, KeyValues, Link, Links, Note, Row, Shares, TaskCard
+from rlx.model import Block, Code, FileEntry, FilesBlock, KeyValues, Link, Links, Note, Row, Shares, TaskCard
 from rlx.texts import LANGUAGES, say
 from rlx.twins.blocks import RENDERERS, block_markdown
 from rlx.twins.jsonable import to_json
 from rlx.web.assets import assets
-from rlx.web.blocks_html import MACROS, Spot, known_blocks
+from rlx.web.blocks_html import HEAD, MACROS, SHOWN_LINES, UNFOLDED, Anchors, Spot, known_blocks
 from rlx.web.links import Links as SiteLinks
-from rlx.web.render import SHOWN_LINES, Renderer
+from rlx.web.render import Renderer
 from rlx.web.samples import BLOCKS
 
 SPOT = Spot(EnvKey("dataset", "o", "n"), "ref", "s-1")
@@ -85,6 +85,41 @@ def test_long_code_is_cut_with_a_link_to_the_rest(renderer: Renderer) -> None:
     assert html.count('class="l"') == SHOWN_LINES
     assert "5 more lines are in the file." in html
     assert 'href="/t/o/n/ref?path=a%20b.txt"' in html
+
+
+def test_code_is_folded_after_its_beginning(renderer: Renderer) -> None:
+    short = draw(renderer, Code(prose("x\n" * UNFOLDED)))
+    long = draw(renderer, Code(prose("x\n" * (UNFOLDED + 1))))
+    assert "<details" not in short
+    shown, _, folded = long.partition('<details class="rest">')
+    assert shown.count('class="l"') == HEAD
+    assert folded.count('class="l"') == UNFOLDED + 1 - HEAD
+
+
+def test_a_page_shows_only_so_much_code_and_says_what_is_left(renderer: Renderer) -> None:
+    spot = Spot(SPOT.key, "ref", "s", anchors=Anchors(left=150))
+    blocks = [Code(prose("x\n" * 90), path=name(f"{at}.txt")) for at in range(3)]
+    html = [draw(renderer, block, spot.within(at)) for at, block in enumerate(blocks)]
+    assert [text.count('class="l"') for text in html] == [90, 60, 0]
+    assert "30 more lines are in the file." in html[1]
+    assert "90 more lines are in the file." in html[2]
+
+
+def test_code_of_a_file_has_ids_that_name_it_once(renderer: Renderer) -> None:
+    spot = Spot(SPOT.key, "ref", "s", anchors=Anchors())
+    block = Code(prose("x\n"), path=name("a b/c.py"))
+    assert 'id="a_b/c.py-L1"' in draw(renderer, block, spot.within(1))
+    assert 'id="s.2-L1"' in draw(renderer, block, spot.within(2))
+    assert spot.anchors is not None
+    assert spot.anchors.line("a b/c.py", 1) == "a_b/c.py-L1"
+    assert spot.anchors.line("a b/c.py", 2) is None
+
+
+def test_many_files_are_told_by_their_top(renderer: Renderer) -> None:
+    entries = tuple(FileEntry(f"data/{n}.txt", 1) for n in range(200))
+    html = draw(renderer, FilesBlock((*entries, FileEntry("readme", 1))))
+    assert html.count("<li>") == 2
+    assert "200 entries" in html
 
 
 def test_the_same_code_twice_has_different_ids(renderer: Renderer) -> None:

@@ -34,17 +34,30 @@ MACROS = {
 }
 
 
+SHOWN_LINES = 600
+"""Lines of a block of code that a page shows; the rest is one link away."""
+UNFOLDED = 100
+"""Lines up to which a block of code is shown at once; of a longer one the first `HEAD`."""
+HEAD = 40
+PAGE_LINES = 3_000
+"""Lines of code that one page shows in all."""
+
+
 @dataclass(slots=True)
 class Anchors:
     """What code of which file one page shows: its id, its first and its last line. Filled while the page is drawn."""
 
     shown: dict[str, tuple[str, int, int]] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)
+    left: int = PAGE_LINES
+    """Lines of code that the page may still show."""
 
     def claim(self, path: str, first: int, last: int) -> str | None:
         """An id that says the file's name; None when an earlier block has it."""
         id = _ODD.sub("_", path)
-        if any(id == taken for taken, _, _ in self.shown.values()):
+        if id in self.taken:
             return None
+        self.taken.add(id)
         self.shown[path] = (id, first, last)
         return id
 
@@ -67,6 +80,14 @@ class Spot:
 
     def within(self, part: int | str) -> "Spot":
         return replace(self, id=f"{self.id}.{part}")
+
+    def code_span(self, total: int) -> tuple[int, int]:
+        """How many lines of a block of code are shown at once, and how many with what is folded."""
+        head, last = (total, total) if total <= UNFOLDED else (HEAD, min(total, SHOWN_LINES))
+        if self.anchors is not None:
+            last = min(last, self.anchors.left)
+            self.anchors.left -= last
+        return min(head, last), last
 
     def code_id(self, block: Code, shown: int) -> str:
         """What the ids of a block's lines begin with: the file's name when nothing else on the page has it."""

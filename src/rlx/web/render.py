@@ -27,11 +27,6 @@ from rlx.web.links import Links
 from rlx.web.markdown import Base, render_markdown
 from rlx.web.tree import tree
 
-SHOWN_LINES = 600
-"""Lines of a block of code that a page shows; the rest is one link away."""
-UNFOLDED = 100
-"""Lines up to which a block of code is shown at once; of a longer one the first `HEAD`."""
-HEAD = 40
 LONG_PROMPT = 9_000
 """Characters, or lines, from which a prompt is folded near a third of that."""
 LONG_LINES = 150
@@ -72,7 +67,7 @@ class Renderer:
             bytecode_cache=_Bytecode(),
         )
         self._environment.globals.update(say=say, links=links, version=__version__, kinds=KINDS_SHOWN, box=box)
-        self._environment.globals.update(code_span=_code_span, line_count=_line_count, held=MARK, languages=LANGUAGES)
+        self._environment.globals.update(line_count=_line_count, held=MARK, languages=LANGUAGES)
         self._environment.globals.update(level_steps=LEVEL_STEPS)
         self._environment.filters.update(
             t=_words,
@@ -174,11 +169,6 @@ def _said(context: Context, value: object) -> object:
 @pass_context
 def _date(context: Context, moment: datetime) -> str:
     return figures.date(moment, context["lang"])
-
-
-def _code_span(total: int) -> tuple[int, int]:
-    """How many of a block's lines are shown at once, and how many with what is folded."""
-    return (total, total) if total <= UNFOLDED else (HEAD, min(total, SHOWN_LINES))
 
 
 def _line_count(text: str) -> int:

@@ -114,8 +114,9 @@ def _step_title(at: int, step: Step) -> Say:
 def _steps(record: TaskRecord, subject: Subject) -> Iterator[tuple[Block, ...]]:
     """What each step asks and what it starts from; its grader, folded."""
     seen: set[str] = set()
+    workdirs = _workdirs(record)
     for at, step in enumerate(subject.settings.steps):
-        blocks = list(_step(record, subject, step))
+        blocks = list(_step(record, subject, step, workdirs.get(step.name, ())))
         # The settings are the masked ones: where a step of theirs could not be read, later ones may lack a grader.
         for grading in subject.facts.gradings[at : at + 1]:
             blocks.append(Disclose(say("harbor.steps.graded"), tuple(_grader(record, subject, grading, step, seen))))
@@ -123,10 +124,19 @@ def _steps(record: TaskRecord, subject: Subject) -> Iterator[tuple[Block, ...]]:
         yield tuple(blocks)
 
 
-def _step(record: TaskRecord, subject: Subject, step: Step) -> Iterator[Block]:
+def _workdirs(record: TaskRecord) -> Mapping[str, Sequence[str]]:
+    """What is put in the folder before each step, by its name."""
+    found: dict[str, list[str]] = {}
+    for entry in record.files:
+        parts = entry.path.split("/", 3)
+        if len(parts) == 4 and parts[0] == "steps" and parts[2] == "workdir":
+            found.setdefault(parts[1], []).append(entry.path)
+    return found
+
+
+def _step(record: TaskRecord, subject: Subject, step: Step, workdir: Sequence[str]) -> Iterator[Block]:
     yield from _instruction(record, subject.facts, f"steps/{step.name}/instruction.md")
     rows = [Row(say("harbor.glance.agent"), _limit(step.agent.timeout))]
-    workdir = [entry.path for entry in record.files if entry.path.startswith(f"steps/{step.name}/workdir/")]
     if workdir:
         rows.append(Row(say("harbor.steps.workdir"), tuple(name(path) for path in workdir[:40]), code=True))
     if f"steps/{step.name}/workdir/setup.sh" in workdir:
