@@ -2,13 +2,13 @@
 
 import inspect
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import typer
 from pydantic import BaseModel
 from typer.core import TyperGroup
 
+import rlx.errors
 from rlx.cli.app import BRANCHES, load
 from rlx.cli.env import COLUMNS, FACETS, FIELDS
 from rlx.errors import UserError, outcome
@@ -102,22 +102,20 @@ def test_every_block_is_documented() -> None:
     assert blocks - words_in_code(doc("api")) == set()
 
 
-def errors(kind: type[UserError]) -> Iterator[type[UserError]]:
-    for child in kind.__subclasses__():
-        yield child
-        yield from errors(child)
+def user_errors() -> list[type[UserError]]:
+    return [kind for kind in vars(rlx.errors).values() if isinstance(kind, type) and issubclass(kind, UserError)]
 
 
 def test_every_error_is_documented_with_its_status() -> None:
     rows = dict(re.findall(r"^\| `(\w+)` \| (\d{3}) \|", doc("api"), re.M))
     assert {
-        outcome(kind("x")).code: str(outcome(kind("x")).status) for kind in errors(UserError)
+        outcome(kind("x")).code: str(outcome(kind("x")).status) for kind in user_errors() if kind is not UserError
     }.items() <= rows.items()
 
 
 def test_every_exit_code_is_documented() -> None:
     codes = set(re.findall(r"^\| (\d+) \|", doc("cli"), re.M))
-    assert codes == {"0", "130"} | {str(outcome(kind("x")).exit_code) for kind in errors(UserError)} | {"1"}
+    assert codes == {"0", "130"} | {str(outcome(kind("x")).exit_code) for kind in user_errors()} | {"1"}
 
 
 def test_every_format_and_facet_is_documented() -> None:
