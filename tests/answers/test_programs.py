@@ -29,6 +29,8 @@ def lines(text: str, path: str = "tests/test_outputs.py") -> str:
         f'expected = "{CANARY}".strip().split()\n',
         f'expected = set(["{CANARY}"])\n',
         f"expected = json.loads('[\"{CANARY}\"]')\n",
+        f'expected = normalise(["{CANARY} x"])\n',
+        f'expected = Point("{CANARY}")\n',
         f'expected = hashlib.sha256(b"{CANARY}").hexdigest()\n',
         f'expected += "{CANARY}"\n',
         f'check(expected="{CANARY}")\n',
@@ -84,6 +86,7 @@ def test_an_answer_in_a_python_grader_is_masked(text: str) -> None:
         "assert solve('input text', 3) == expected\n",
         "metrics['missing_solution'] = 1\n",
         "# Expected matches based on the last date\n# 4. tests pass AND count >= expected_test_count\n",
+        "expected = solve(curve, [2.0, 0.0], (1, 5), 3)\n",
         "expected = len(re.findall('404', log))\nrow = cursor.execute('SELECT answer FROM t').fetchone()\n",
     ],
 )

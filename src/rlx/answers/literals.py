@@ -11,7 +11,9 @@ _STATES = keys.names("pass passed fail failed error ok success skipped completed
 
 
 def texts(node: ast.expr) -> Iterator[str]:
-    """The texts in a literal, as they are and as they are written."""
+    """The texts in a literal, as they are and as written. None of a template, whose pieces stand everywhere."""
+    if any(isinstance(inner, ast.JoinedStr) for inner in ast.walk(node)):
+        return
     for inner in ast.walk(node):
         if isinstance(inner, ast.Constant) and isinstance(inner.value, str) and inner.value.strip():
             yield inner.value.strip()
@@ -56,6 +58,14 @@ def is_harmless(node: ast.expr) -> bool:
 
 def _is_blank(value: object) -> bool:
     return isinstance(value, str) and len(value) <= 2 and not any(char.isalnum() for char in value)
+
+
+def is_input(node: ast.expr) -> bool:
+    """Whether an argument is an ordinary input of a computation: a small number, or a list of numbers."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, int) and abs(node.value) < 100
+    leaves = [inner for inner in ast.walk(node) if isinstance(inner, ast.Constant)]
+    return isinstance(node, ast.List | ast.Tuple) and not any(isinstance(leaf.value, str | bytes) for leaf in leaves)
 
 
 def names_a_thing(node: ast.expr) -> bool:

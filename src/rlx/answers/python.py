@@ -19,6 +19,7 @@ from rlx.answers.literals import (
     called,
     is_answer,
     is_harmless,
+    is_input,
     is_literal,
     is_word_of_state,
     mentions,
@@ -385,15 +386,13 @@ class _Finder(ast.NodeVisitor):
             self.literals(node.func.value, bare=True)
         if name in _COMPUTES:
             return
-        through = name in _TRANSPARENT
+        through = name in _TRANSPARENT or name[:1].isupper()
         for at, argument in enumerate(node.args):
             if at and name in {"round", "int"}:
                 break
-            if through or isinstance(argument, ast.List | ast.Tuple | ast.Set | ast.Dict):
+            if through:
                 self.literals(argument, bare=bare)
-            elif isinstance(argument, ast.Constant) and isinstance(argument.value, int) and abs(argument.value) < 100:
-                continue
-            else:
+            elif not is_input(argument):
                 self.literals(argument, bare=isinstance(argument, ast.Constant) and isinstance(argument.value, bytes))
         if name == "dict":
             for keyword in node.keywords:

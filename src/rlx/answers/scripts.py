@@ -13,7 +13,7 @@ _SHELL = re.compile(
 )
 _PYTHON = re.compile(r"(?i)\.pyi?$")
 _SHEBANG = re.compile(r"#!\s*\S*?(?:/env\s+(?:-S\s+)?)?([\w.]+)(?:\s|$)")
-_QUOTED = re.compile(r"[\"'`]([^\"'`\n]{8,300})[\"'`]")
+_QUOTED = re.compile(r"\"((?:[^\"\\\n]|\\.){0,300})\"|'((?:[^'\\\n]|\\.){0,300})'|`([^`\n]{0,300})`")
 _FEW = 400
 _LONGEST = 4_000
 """Characters of a line that are searched letter by letter."""
@@ -24,9 +24,10 @@ def script(text: str, *, path: str) -> Masked:
     mask = Mask(text)
     shebang = _SHEBANG.match(text)
     program = shebang[1].lower() if shebang else ""
+    if (_PYTHON.search(path) or program.startswith("python")) and mask_python(mask, 0, len(text)):
+        return mask.apply(path)
     if _PYTHON.search(path) or program.startswith("python"):
-        if not mask_python(mask, 0, len(text)):
-            _mask_unread(mask)
+        _mask_unread(mask)
     elif _SHELL.search(path) or program in {"sh", "bash", "zsh", "dash", "ksh"}:
         mask_shell(mask, 0, len(text))
     else:
@@ -37,8 +38,10 @@ def script(text: str, *, path: str) -> Masked:
 
 
 def _quoted(piece: str) -> list[str]:
-    """The texts written in a masked stretch of a program."""
-    return [found[1] for found in _QUOTED.finditer(piece[:_LONGEST])] if len(piece) < _LONGEST else []
+    """The texts written in a short masked stretch of a program."""
+    if len(piece) > _LONGEST or "\n" in piece:
+        return []
+    return [next(filter(None, found.groups()), "") for found in _QUOTED.finditer(piece)]
 
 
 def _mask_unread(mask: Mask) -> None:
