@@ -174,7 +174,7 @@ def test_everything_on_explore_works_without_scripts(visit_site: Visitor) -> Non
     assert "acme/settings" not in rows(page)
     page.get_by_role("link", name="Quick look layout-tasks").first.click(force=True)
     expect(page).to_have_url(re.compile(r"/d/acme/layout-tasks$"))
-    page.get_by_label("Find environments and tasks").fill("echo")
+    page.get_by_role("searchbox", name="Find environments and tasks").fill("echo")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"/\?q=echo$"))
 
