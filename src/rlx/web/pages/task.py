@@ -7,7 +7,7 @@ from fastapi.responses import RedirectResponse
 
 from rlx.answers.shown import Json
 from rlx.ids import EnvKey
-from rlx.model import Alias, FileEntry, FilesBlock, Task
+from rlx.model import Alias, Block, Disclose, FileEntry, FilesBlock, Prompt, Task
 from rlx.telemetry import span
 from rlx.twins.held import by_file
 from rlx.twins.jsonable import object_json, to_json
@@ -51,6 +51,7 @@ async def task(request: Request) -> Response:
             "ways": ways(found.run_options),
             "held": by_file(found.withheld),
             "files": _files(found),
+            "prompted": {section.id for section in found.sections if _holds_prompt(section.blocks)},
             "command": f"rlx task show {key} {shlex.quote(ref)}",
         },
         json=lambda language: task_json(found, aliases, key, links, language),
@@ -67,6 +68,12 @@ def task_json(task: Task, aliases: tuple[Alias, ...], key: EnvKey, links: Links,
         "url": links.task(key, task.ref),
         "aliases": to_json(aliases, language),
     }
+
+
+def _holds_prompt(blocks: tuple[Block, ...]) -> bool:
+    return any(
+        isinstance(block, Prompt) or (isinstance(block, Disclose) and _holds_prompt(block.blocks)) for block in blocks
+    )
 
 
 def _files(task: Task) -> tuple[FileEntry, ...]:

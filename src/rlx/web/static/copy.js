@@ -4,7 +4,8 @@ export function copying() {
   for (const block of document.querySelectorAll("pre[data-copy], [data-copies]")) {
     const button = make(document.body.dataset.copy, () => textOf(block));
     const figure = block.closest("figure");
-    const head = figure ? figure.querySelector("figcaption") : block.closest("section")?.querySelector("header");
+    const outer = block.closest("details, section");
+    const head = figure ? figure.querySelector("figcaption") : outer?.matches("section") && outer.querySelector("header");
     if (head && !head.querySelector(".copy")) (head.querySelector(".push.row") ?? head).append(button);
     else block.before(button);
   }
