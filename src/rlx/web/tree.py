@@ -61,8 +61,8 @@ class Branch:
 def branch(listing: Listing, inner: Branch | None = None, here: str | None = None) -> Branch:
     """A folder as it stands beside a file; the entry `here` is among those shown."""
     shown = listing.entries[:SIDE_ENTRIES]
-    missing = (entry for entry in listing.entries[SIDE_ENTRIES:] if entry.path == here)
-    shown = (*shown, *missing)
+    if here is not None and len(shown) < listing.total and here not in {entry.path for entry in shown}:
+        shown = (*shown, FileEntry(here, 0, is_dir=inner is not None))
     return Branch(listing.path, shown, listing.total - len(shown), inner)
 
 
