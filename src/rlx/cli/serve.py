@@ -38,7 +38,7 @@ def serve(
     settings = make_settings(hub, demo, store, public_url=public_url, **names)
     check_host(host, allowed=(*settings.allowed_hosts, *filter(None, [settings.public_url])))
 
-    import anyio  # from here on for long: a wrong command line is told at once
+    import anyio.to_thread  # from here on for long: a wrong command line is told at once
 
     from rlx.services import create_services
     from rlx.telemetry import configure_logging
@@ -52,9 +52,11 @@ def serve(
                 create_services(settings, read_all=True, reviews=True) as services,
                 anyio.create_task_group() as group,
             ):
+                app = create_app(services)
                 group.start_soon(_warm, services)
+                group.start_soon(anyio.to_thread.run_sync, app.state.site.renderer.warm)
                 await serve_app(
-                    create_app(services),
+                    app,
                     listener,
                     lambda: note(f"RL Explorer is at {address(listener)} (Ctrl-C ends it)"),
                 )

@@ -83,6 +83,9 @@ class Renderer:
         )
         self._environment.tests["short"] = _is_short
         self._languages = {language: self._variables(language, links) for language in LANGUAGES}
+
+    def warm(self) -> None:
+        """Compile every template, so that no page waits for its own. Any thread may do it while pages are rendered."""
         for name in self._environment.list_templates(extensions=["html"]):
             self._environment.get_template(name)
 
