@@ -59,6 +59,8 @@ def written(value: object, policy: Policy = DENY) -> str:
         {"response": {"output": [{"content": [{"text": CANARY}]}]}, "reward": 1.0},
         {"reward": 1.0, "extracted_model_code": CANARY, "judge_output": CANARY},
         {"choices": [{"text": "a", "correct": CANARY}]},
+        {"type": "reasoning", "question": "q", "output": CANARY},
+        {"role": "user", "content": "q", "output": CANARY, "rationale": CANARY},
         {"invocation": "list files", "cmd": CANARY},
         {"text": "The weather is lovely.", "translation": CANARY},
         {"rationale": {"steps": [CANARY + " because it has to be"]}},

@@ -48,8 +48,8 @@ DENY = Policy("deny")
 class _Zone(NamedTuple):
     strict: bool = False
     """Inside the grader's own part."""
-    chat: bool = False
-    """Inside a message: only what is always an answer is one here."""
+    told: bool = False
+    """Inside what a tool told the agent, whose `output` is part of the conversation."""
     schema: bool = False
     """Inside a JSON Schema, where property names are names of parameters."""
     words: bool = False
@@ -63,7 +63,8 @@ _SCHEMA_WORDS = keys.names(
 )
 _FIXED = frozenset({"const", "default", "examples"})
 _SCHEMA_PLACES = keys.names("parameters inputschema outputschema jsonschema schema tools functions")
-_ITEM_TYPES = keys.names("message function_call function_call_output reasoning tool_call tool_result")
+_TOLD = keys.names("function_call_output tool_result custom_tool_call_output")
+_TOOLS = keys.names("tool function")
 _ASSISTANT = keys.names("assistant gpt model ai agent bot")
 _JSON_START = re.compile(r"[\s\ufeff]*(?:\{\s*[\"'}\w]|\[\s*[\[{\"'\d\]-]|\"\s*(?:\\\"|[\[{]))")
 _LOOSE_KEY = re.compile(r"(?:[\"']|[{,]\s*)([A-Za-z_][\w .-]{0,60})\\*[\"']?\s*:")
@@ -125,8 +126,8 @@ class _Walk:
 
     def mapping(self, value: Mapping[object, object], path: str, zone: _Zone) -> Json:
         names = frozenset(keys.flat(str(key)) for key in list(value)[:2000])
-        chat = zone.chat or _is_message(value)
-        here = zone if chat == zone.chat else zone._replace(chat=chat)
+        told = zone.told or _is_tool_output(value)
+        here = zone if told == zone.told else zone._replace(told=told)
         schema = zone.schema or _is_schema(value)
         shown: dict[str, Json] = {}
         for key, inner in value.items():
@@ -146,7 +147,7 @@ class _Walk:
                 continue
             below = _Zone(
                 strict=zone.strict or whole in keys.STRICT_CONTAINERS,
-                chat=chat,
+                told=told,
                 schema=schema or whole in _SCHEMA_PLACES,
                 words=zone.words or whole in keys.INPUTS or whole == "description",
             )
@@ -163,8 +164,7 @@ class _Walk:
         if plain in self.policy.look or (zone.schema and (key in _SCHEMA_WORDS or _is_parameter(value))):
             return None
         if keys.hides(key, value, names, strict=zone.strict):
-            conversation = zone.chat and keys.hold(key) != "always" and key in {"output", "text", "command", "label"}
-            return None if conversation else say("answers.key")
+            return None if zone.told and key == "output" else say("answers.key")
         if zone.strict and keys.flat(key) in keys.STRICT_CONTAINERS and _is_prose(value):
             return say("answers.key")
         return None
@@ -282,9 +282,9 @@ def _role(item: object) -> str | None:
     return role.lower() if isinstance(role, str) and len(role) < 40 else None
 
 
-def _is_message(value: Mapping[object, object]) -> bool:
+def _is_tool_output(value: Mapping[object, object]) -> bool:
     kind = value.get("type")
-    return _role(value) is not None or (isinstance(kind, str) and kind in _ITEM_TYPES)
+    return _role(value) in _TOOLS or (isinstance(kind, str) and kind in _TOLD)
 
 
 def _is_schema(value: Mapping[object, object]) -> bool:
