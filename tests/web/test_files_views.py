@@ -277,7 +277,7 @@ async def test_media_come_in_the_parts_that_players_ask_for(
     answer = await reader.get(f"/raw{ROOT}/docs/sound.wav", headers={"range": asked})
     assert answer.status_code == status
     assert answer.headers["accept-ranges"] == "bytes"
-    assert answer.headers["content-security-policy"] == "sandbox; default-src 'none'"
+    assert answer.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
     assert answer.content == whole[part]
     if status == 206:
         start = range(len(whole))[part][0]

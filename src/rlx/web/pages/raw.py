@@ -14,6 +14,9 @@ from rlx.web.respond import cached
 from rlx.web.site import open_asked, viewer_of
 from rlx.web.views.media import PLAYED
 
+_POLICY = "sandbox; default-src 'none'"
+_PLAYER = "; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'"
+"""A browser that is sent to a film wraps it in a page of its own, which needs these."""
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 
 
@@ -48,7 +51,7 @@ async def raw_response(request: Request, opened: Environment, ref: str | None, p
     response = _part(request, content, kind) or cached(request, Response(content, media_type=kind), viewer_of(request))
     how = "attachment" if kind == "application/octet-stream" else "inline"
     response.headers["content-disposition"] = f"{how}; filename*=UTF-8''{quote(path.rpartition('/')[2], safe='')}"
-    response.headers["content-security-policy"] = "sandbox; default-src 'none'"
+    response.headers["content-security-policy"] = _POLICY + (_PLAYER if kind in PLAYED else "")
     response.headers["accept-ranges"] = "bytes"
     return response
 

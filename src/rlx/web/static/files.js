@@ -53,7 +53,11 @@ function offer(pre) {
     });
     return made;
   };
-  const marked = () => [...pre.querySelectorAll(".l.mark, .l:target")];
+  const marked = () => {
+    const [, first, last = first] = /^#L(\d+)(?:-L(\d+))?$/.exec(location.hash) ?? [];
+    const [from, to] = [Number(first), Number(last)].sort((one, other) => one - other);
+    return [...pre.querySelectorAll(".l")].filter(({ id }) => Number(id.slice(1)) >= from && Number(id.slice(1)) <= to);
+  };
   const name = document.createElement("span");
   bar.append(name);
   if (navigator.clipboard) {
@@ -61,12 +65,11 @@ function offer(pre) {
     bar.append(button(pre.dataset.copyLines, text), button(pre.dataset.copyLink, () => location.href));
   }
   const show = () => {
-    const found = /^#(L\d+)(-L\d+)?$/.exec(location.hash);
-    if (!found || !marked().length) return bar.remove();
+    if (!marked().length) return bar.remove();
     name.textContent = location.hash.slice(1);
     pre.before(bar);
   };
-  addEventListener("hashchange", () => requestAnimationFrame(show));
+  addEventListener("hashchange", show);
   show();
 }
 
