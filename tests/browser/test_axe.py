@@ -1,0 +1,54 @@
+"""Nothing that axe-core finds, on any type of page, in either theme and either language."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.conftest import Visitor
+from tests.browser.page_types import IDS, PAGE_TYPES, PageType
+
+pytestmark = pytest.mark.browser
+
+AXE = (Path(__file__).parent.parent / "vendor" / "axe-core-4.14.1" / "axe.min.js").read_text()
+RUN = """async () => {
+  const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+  const told = (id, node) => `${id}: ${node.html.slice(0, 200)} ${node.failureSummary}`;
+  return violations.flatMap(({ id, nodes }) => nodes.map((node) => told(id, node)));
+}"""
+
+
+def violations(page: Page) -> list[str]:
+    page.evaluate(AXE)
+    found: list[str] = page.evaluate(RUN)
+    return found
+
+
+@pytest.mark.parametrize("kind", PAGE_TYPES, ids=IDS)
+def test_axe_finds_nothing_in_either_theme(visit_site: Visitor, kind: PageType) -> None:
+    """Light as a phone shows it, dark as a wide screen does."""
+    page = visit_site(kind.path, width=360)
+    visit_site.expect(kind.status)
+    found = [f"light: {item}" for item in violations(page)]
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.emulate_media(color_scheme="dark")
+    found += [f"dark: {item}" for item in violations(page)]
+    assert not found, "\n".join(found)
+
+
+def test_axe_finds_nothing_on_a_korean_page(visit: Visitor) -> None:
+    page = visit("/d/rl-explorer/first-steps", locale="ko")
+    assert page.locator("html").get_attribute("lang") == "ko"
+    assert not violations(page)
+
+
+def test_axe_finds_nothing_where_more_contrast_and_less_motion_are_asked_for(visit: Visitor) -> None:
+    page = visit("/t/rl-explorer/first-steps/tasks/fix-median")
+    page.emulate_media(contrast="more", reduced_motion="reduce")
+    assert not violations(page)
+
+
+def test_axe_would_find_something(visit: Visitor) -> None:
+    page = visit("/login")
+    page.locator("label[for=token]").evaluate("(label) => label.remove()")
+    assert any(item.startswith("label: ") for item in violations(page))
