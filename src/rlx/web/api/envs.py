@@ -28,6 +28,7 @@ MaybeRevision = Annotated[str | None, Query(description="A branch, tag or commit
 Ref = Annotated[str, Query(description="The task's ref, as its card gives it.")]
 MaybeRef = Annotated[str | None, Query(description="The task whose file it is; without one, the repository's.")]
 Path = Annotated[str, Query(description="Relative to the task, or to the repository.")]
+Offset = Annotated[int, Query(ge=0, le=10_000_000, description="Entries before the first one.")]
 
 
 def env_key(request: Request, org: str, name: str, revision: MaybeRevision = None) -> EnvKey:
@@ -69,9 +70,9 @@ async def file(request: Request, key: Key, path: Path, ref: MaybeRef = None) -> 
     return reply(request, file_json(found, key, ref, links_of(request), DEFAULT))
 
 
-async def folder(request: Request, key: Key, path: Path = "", ref: MaybeRef = None) -> Response:
-    """The entries of one folder."""
-    found = await _found(request, key, ref, path)
+async def folder(request: Request, key: Key, path: Path = "", ref: MaybeRef = None, offset: Offset = 0) -> Response:
+    """The entries of one folder, up to a thousand from `offset`."""
+    found = await _found(request, key, ref, path, offset)
     if not isinstance(found, Listing):
         raise BadInput(f"{path[:200]!r} is a file.", hint="Use the file route.")
     return reply(request, file_json(found, key, ref, links_of(request), DEFAULT))
@@ -108,9 +109,11 @@ def reply(request: Request, value: Json) -> Response:
     return cached(request, Response(to_bytes(value), media_type="application/json"), viewer_of(request))
 
 
-async def _found(request: Request, key: EnvKey, ref: str | None, path: str) -> Listing | Blob:
+async def _found(request: Request, key: EnvKey, ref: str | None, path: str, offset: int = 0) -> Listing | Blob:
     opened = await open_asked(request, key)
-    return await opened.files(await _ref(opened, ref), check_path(path))
+    known, told = await _ref(opened, ref), check_path(path)
+    # Formats from elsewhere may list folders whole only; they are not asked for a part.
+    return await (opened.files(known, told, offset=offset) if offset else opened.files(known, told))
 
 
 async def _ref(opened: Environment, ref: str | None) -> str | None:

@@ -161,6 +161,7 @@ class FolderAnswer(Shape):
     entries: list[FileEntryAnswer]
     total: int
     truncated: bool
+    offset: int
 
 
 class FileAnswer(Shape):
@@ -172,6 +173,10 @@ class FileAnswer(Shape):
     masked: list[int]
     withheld: list[WithheldAnswer]
     truncated: bool
+    form: str
+    """file, or what `text` or `inside` holds as JSON Lines: rows of a table, members of an archive."""
+    inside: str | None
+    note: str | None
     raw: str | None
 
 
