@@ -31,7 +31,7 @@ from rlx.model import (
 )
 from rlx.texts import say, words
 from rlx.twins.held import spelled
-from rlx.twins.inline import fence, line, span
+from rlx.twins.inline import fence, language_of, line, span
 
 _TONES = {
     "info": say("twins.tone_info"),
@@ -97,24 +97,7 @@ def _code(block: Code, language: str) -> str:
         lines = ", ".join(_ranges([number + block.first_line - 1 for number in block.masked]))
         head.append(words(say("twins.masked_lines", n=len(block.masked), lines=lines), language))
     told = f"{' · '.join(head)}\n\n" if head else ""
-    return told + fence(_shortened(block, language), block.language or _LANGUAGES.get(_suffix(block.path)))
-
-
-def _suffix(path: str | None) -> str:
-    name = (path or "").rpartition("/")[2]
-    return name.rpartition(".")[2].lower()
-
-
-_LANGUAGES = {
-    "dockerfile": "dockerfile",
-    "json": "json",
-    "md": "markdown",
-    "py": "python",
-    "sh": "bash",
-    "toml": "toml",
-    "yaml": "yaml",
-    "yml": "yaml",
-}
+    return told + fence(_shortened(block, language), block.language or language_of(block.path))
 
 
 def _shortened(block: Code, language: str) -> str:

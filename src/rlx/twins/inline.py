@@ -9,6 +9,16 @@ _OPENING = re.compile(r"^(#{1,6}(?=\s|$)|[-+](?=\s|$)|~{3}|={1,}$|-{1,}$)")
 _ORDINAL = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
 _TICKS = re.compile(r"`+")
 _LANGUAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9+#.-]{0,30}")
+_LANGUAGES = {
+    "dockerfile": "dockerfile",
+    "json": "json",
+    "md": "markdown",
+    "py": "python",
+    "sh": "bash",
+    "toml": "toml",
+    "yaml": "yaml",
+    "yml": "yaml",
+}
 
 
 def line(text: Say | str, language: str) -> str:
@@ -31,3 +41,8 @@ def fence(text: str, language: str | None = None) -> str:
     ticks = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(text)), default=0))
     info = language if language and _LANGUAGE.fullmatch(language) else ""
     return f"{ticks}{info}\n{text}{'' if text.endswith('\n') else '\n'}{ticks}"
+
+
+def language_of(path: str | None) -> str | None:
+    """What a fence calls the language of a file."""
+    return _LANGUAGES.get((path or "").rpartition("/")[2].rpartition(".")[2].lower())

@@ -10,7 +10,7 @@ from rlx.ids import EnvKey
 from rlx.model import Blob, Block, EnvCard, EnvPage, Facet, FilesBlock, Listing, Page, Shares, Summary, TaskCard
 from rlx.texts import DEFAULT, say, words
 from rlx.twins.blocks import files_markdown
-from rlx.twins.inline import fence, line, span
+from rlx.twins.inline import fence, language_of, line, span
 from rlx.twins.parts import (
     NOWHERE,
     Addresses,
@@ -77,7 +77,9 @@ def file_markdown(blob: Blob, language: str = DEFAULT) -> str:
     if blob.truncated:
         parts.append(words(say("twins.truncated"), language))
     parts += withheld_parts(blob.withheld, language)
-    parts.append(fence(blob.text) if blob.text is not None else words(say("twins.binary"), language))
+    parts.append(
+        fence(blob.text, language_of(blob.path)) if blob.text is not None else words(say("twins.binary"), language)
+    )
     return join(parts)
 
 
