@@ -32,6 +32,10 @@ CANARY = "RLX-CANARY-TOML0001"
         f'[metadata]\nconfusable_with = "{CANARY}"\ns1_state = "{CANARY}"\nvalue_tolerance = "{CANARY}"\n',
         f'[metadata]\nextra = "{{\\"answer\\": \\"{CANARY}\\"}}"\n',
         f'[solution.env]\nANSWER = "{CANARY}"\n',
+        f'[solution.env]\nFIX = "{CANARY}"\nN = 3\n',
+        f'[solution]\nenv = {{ FIX = "{CANARY}", KEY = "${{KEY}}" }}\n',
+        f'solution.env.FIX = "{CANARY}"\n',
+        f'[solution.env]\nFIX = "${{FIX:-{CANARY}}}"\n',
         f'answer = "{CANARY}"\r\nkept = 1\r\n',
         f'[metadata]\n"\\u0061nswer" = "{CANARY}"\n',
     ],
@@ -69,7 +73,7 @@ def test_what_is_no_answer_stays_to_the_letter() -> None:
     text = (
         'version = "1.0"\r\n[task]\nname = "a/b" # canary GUID 1\n[metadata]\nexpected_order = []\nexpected = ""\n'
         'resolution = "done"\nexpected_runtime_min = 3\ntags = ["a", "b"]\n[verifier]\ntimeout_sec = 60\n'
-        '[verifier.env]\nKEY = "${KEY:-x}"\n[solution.env]\nMODE = "fast"\n[environment]\nmemory = "4G"\n'
+        '[verifier.env]\nKEY = "${KEY:-x}"\n[solution.env]\nMODE = "${MODE}"\n[environment]\nmemory = "4G"\n'
     )
     found = toml_text(text, path="task.toml")
     assert found.text == text
@@ -103,10 +107,10 @@ def test_hostile_toml_is_read_in_bounded_time(text: str) -> None:
 
 
 def test_parsed_values_are_masked() -> None:
-    table = tomllib.loads('[metadata]\nexpected = 1\nday = 2024-01-01\n[solution.env]\nMODE = "x"\nANSWER = "y"\n')
+    table = tomllib.loads('[metadata]\nexpected = 1\nday = 2024-01-01\n[solution.env]\nMODE = "x"\nKEY = "${KEY}"\n')
     assert toml_values(table, path="task.toml").value.value == {
         "metadata": {"expected": MARK, "day": "2024-01-01"},
-        "solution": {"env": {"MODE": "x", "ANSWER": MARK}},
+        "solution": {"env": {"MODE": MARK, "KEY": "${KEY}"}},
     }
 
 

@@ -39,7 +39,12 @@ class Policy:
     """Keys or paths that are withheld too."""
     look: frozenset[str] = frozenset()
     """Paths of containers that are looked into although their name says answer."""
+    given: frozenset[str] = frozenset()
+    """Paths of tables handed to a solution: only values that name a variable (`${NAME}`) are shown."""
 
+
+VARIABLE = re.compile(r"\$\{\w{1,100}\}")
+"""A value that is somewhere else."""
 
 DENY = Policy("deny")
 """For records of unknown make."""
@@ -160,6 +165,8 @@ class _Walk:
         if self.policy.columns is not None and "." not in plain and key not in self.policy.columns:
             return say("answers.column")
         if key in self.policy.deny or plain in self.policy.deny:
+            return say("answers.denied")
+        if plain.rpartition(".")[0] in self.policy.given and not VARIABLE.fullmatch(str(value)):
             return say("answers.denied")
         if plain in self.policy.look or (zone.schema and (key in _SCHEMA_WORDS or _is_parameter(value))):
             return None

@@ -13,7 +13,7 @@ from typing import Final
 
 from rlx.answers import keys
 from rlx.answers.comments import tells
-from rlx.answers.records import Policy, parse_json, record
+from rlx.answers.records import VARIABLE, Policy, parse_json, record
 from rlx.answers.shown import MARK, Masked, MaskedJson, show
 from rlx.answers.spans import CONTINUED, Mask
 from rlx.texts import say
@@ -25,8 +25,9 @@ _PARTS: Final = 40
 """Parts of a dotted key. tomllib needs seconds for thousands."""
 _DEPTH: Final = 40
 
-TOML = Policy("toml", look=frozenset({"solution", "solution.env"}))
-"""`[solution]` is Harbor's table of settings; its keys are judged one by one."""
+_GIVEN: Final = ("solution", "env")
+TOML = Policy("toml", look=frozenset({"solution", "solution.env"}), given=frozenset({".".join(_GIVEN)}))
+"""`[solution]` is Harbor's table of settings; its keys are judged one by one. Its `env` goes to the solution alone."""
 
 _BROKEN: Final = 2_000
 """Characters of a line that breaks the grammar and is still searched for names."""
@@ -176,6 +177,8 @@ class _Scan:
         else:
             self._scalar()
         raw = self.text[start : self.at]
+        if path[:-1] == _GIVEN and VARIABLE.fullmatch(raw.strip("\"'")):
+            return
         if not hidden and ((hide and not _empty(path[-1], raw)) or _json_with_answer(raw)):
             self.mask.add(start, self.at, say("answers.key"))
 
@@ -280,6 +283,8 @@ class _Scan:
 
 def _hidden(path: tuple[str, ...]) -> bool:
     """Whether a key, or a table above it, holds an answer. `[solution]` at the top is Harbor's table of settings."""
+    if len(path) > len(_GIVEN) and path[: len(_GIVEN)] == _GIVEN:
+        return True
     return any(keys.is_answer_key(part) for at, part in enumerate(path) if at > 0 or part != "solution")
 
 
