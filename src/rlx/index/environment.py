@@ -39,6 +39,7 @@ class IndexedEnvironment:
         self._reader = reader
         self.index = index
         self._pack = pack
+        self._summaries: dict[str | None, Summary] = {}
         self._files = RepoFiles(repo, (_root(ref) for ref in index.refs()))
 
     @property
@@ -46,6 +47,14 @@ class IndexedEnvironment:
         return self._reader.format
 
     async def summary(self, subset: str | None = None) -> Summary:
+        known = self._summaries.get(subset)
+        if known is None:
+            known = await anyio.to_thread.run_sync(self._summary, subset)
+            if subset is None or subset in {item.id for item in known.subsets}:
+                self._summaries[subset] = known
+        return known
+
+    def _summary(self, subset: str | None) -> Summary:
         header = self.index.header
         view = self._reader.summary_view(header.facts, self.index.counts)
         page = self.index.page(TaskQuery(subset=subset, limit=0))

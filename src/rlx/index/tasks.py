@@ -3,9 +3,9 @@
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from itertools import islice
 from math import inf
@@ -22,6 +22,8 @@ from rlx.model import Facet, FacetValue, Page, TaskCard, TaskQuery, Text
 from rlx.texts import DEFAULT, Say, catalog
 
 SCHEMA = 3
+FOUND = 32
+"""Searches whose results are kept."""
 FACET_VALUES = 40
 """Values of a facet that a list offers; the rest are counted in `Facet.more`."""
 
@@ -112,12 +114,24 @@ def add_reviews(path: Path, reviews: Mapping[str, ShownJson]) -> None:
     db.close()
 
 
+class _Known(NamedTuple):
+    """A value of a facet."""
+
+    rank: int
+    """Its place in the facet's natural order, if it has one."""
+    lower: str
+    value: Shown
+    bits: int
+    """The places of the tasks that have it."""
+
+
 class TaskIndex:
     """Reads an index. Raises `sqlite3.DatabaseError` or `ValueError` for a file that is not one of this schema."""
 
     def __init__(self, path: Path) -> None:
         self._db = Database(path)
         self._orders: dict[str, Sequence[int]] = {}
+        self._found = lru_cache(FOUND)(self._search)
         meta = {key: json.loads(value) for key, value in self._db.rows("SELECT key, value FROM meta")}
         if meta.get("schema") != SCHEMA:
             raise ValueError(f"Index schema {meta.get('schema')!r}, not {SCHEMA}.")
@@ -164,7 +178,7 @@ class TaskIndex:
     @cached_property
     def counts(self) -> Counts:
         """Over all tasks."""
-        facets = {key: tuple(self._values(key, self._all, ())) for key in self._bits}
+        facets = {key: self._values(key, self._all, ()) for key in self._bits}
         return Counts(self.header.tasks, facets)
 
     def find(self, ref: str) -> int | None:
@@ -245,9 +259,13 @@ class TaskIndex:
         return ranks
 
     def _matching(self, text: str) -> int:
+        """The tasks that hold every word; kept for the texts asked for last, whose results are paged through."""
         words = text.lower().split()
         if not words:
             return self._all
+        return self._found(tuple(words))
+
+    def _search(self, words: tuple[str, ...]) -> int:
         where = " AND ".join("instr(search, ?)" for _ in words)
         rows = self._db.rows(f"SELECT ord FROM tasks WHERE {where}", words)  # noqa: S608  only `?` varies
         return self._mask(row[0] for row in rows)
@@ -261,20 +279,34 @@ class TaskIndex:
     def _facets(self, text: int, chosen: Mapping[str, int], selected: Mapping[str, Sequence[str]]) -> Iterator[Facet]:
         for key in self.header.facet_order:
             others = _intersect(text, (mask for other, mask in chosen.items() if other != key))
-            values = self._values(key, others, selected.get(key, ()))
-            shown = [value for place, value in enumerate(values) if place < FACET_VALUES or value.selected]
+            picked = selected.get(key, ())
+            values = self.counts.facets.get(key, ()) if others == self._all else self._values(key, others, picked)
+            head, rest = values[:FACET_VALUES], values[FACET_VALUES:] if picked else ()
+            shown = [*head, *(value for value in rest if value.value in picked)]
             if shown:
-                yield Facet(key, _label(key), tuple(shown), key in self.header.ordered, len(values) - len(shown))
+                marked = tuple(replace(value, selected=True) if value.value in picked else value for value in shown)
+                yield Facet(key, _label(key), marked, key in self.header.ordered, len(values) - len(shown))
 
-    def _values(self, key: str, mask: int, selected: Sequence[str]) -> list[FacetValue]:
+    def _values(self, key: str, mask: int, selected: Sequence[str]) -> tuple[FacetValue, ...]:
         """Values that occur under `mask`, and the selected ones; in their natural order, else commonest first."""
-        order = {value: place for place, value in enumerate(self.header.ordered.get(key, ()))}
         counted = [
-            FacetValue(stored(value), (bits & mask).bit_count(), value in selected)
-            for value, bits in self._bits.get(key, {}).items()
+            (item.rank, -n, item.lower, item.value)
+            for item in self._known.get(key, ())
+            if (n := (item.bits & mask).bit_count()) or item.value in selected
         ]
-        kept = [value for value in counted if value.n or value.selected]
-        return sorted(kept, key=lambda item: (order.get(item.value, len(order)), -item.n, item.value.lower()))
+        return tuple(FacetValue(value, -n) for _, n, _, value in sorted(counted))
+
+    @cached_property
+    def _known(self) -> dict[str, list[_Known]]:
+        """Each facet's values with what they are sorted by."""
+        known = {}
+        for key, values in self._bits.items():
+            order = {value: place for place, value in enumerate(self.header.ordered.get(key, ()))}
+            known[key] = [
+                _Known(order.get(value, len(order)), value.lower(), stored(value), bits)
+                for value, bits in values.items()
+            ]
+        return known
 
     def card(self, ord_: int) -> TaskCard:
         ref, title, brief, facets, problem = self._db.row(

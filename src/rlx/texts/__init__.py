@@ -51,11 +51,19 @@ def words(text: Say | str, language: str = DEFAULT) -> str:
     """
     if not isinstance(text, Say):
         return str(text)
+    if not text.params:
+        return _plain(text.key, language)
     params = dict(text.params)
     known, english = catalog(language), catalog(DEFAULT)
     key = f"{text.key}_one" if params.get("n") == 1 and f"{text.key}_one" in english else text.key
     template = known.get(key) or known.get(text.key) or english[key]
     return template.format(**{name: _param(value, language) for name, value in params.items()})
+
+
+@cache
+def _plain(key: str, language: str) -> str:
+    """A text without parameters: most of what a page says, some of it hundreds of times."""
+    return (catalog(language).get(key) or catalog(DEFAULT)[key]).format()
 
 
 def _param(value: str | int | float | Say, language: str) -> str:

@@ -20,6 +20,8 @@ _SCALES = {"length": LENGTHS, "timeout": TIMEOUTS}
 """Ranges of numbers: those in the middle that nothing falls into are drawn too."""
 _TOP = 8
 _NAMED = 4
+_LONG = 80
+"""Characters of a name that a sentence can bear."""
 
 
 def summary_view(header: ShownJson, counts: Counts) -> SummaryView:
@@ -39,6 +41,7 @@ def summary_view(header: ShownJson, counts: Counts) -> SummaryView:
 def evidence(facts: Mapping[str, Any]) -> Say:
     """Where the tasks are, in one sentence."""
     n, first = facts["tasks"], facts["first"]
+    first = f"{first[:_LONG]}…" if len(first) > _LONG else first
     if facts["root"]:
         return say("harbor.claim.root")
     return say("harbor.claim.folders", n=n, first=first)

@@ -161,12 +161,18 @@ def _list(summary: Summary, tasks: Page[TaskCard], query: TaskQuery) -> dict[str
     return {
         "tasks": tasks,
         "pager": pager(tasks.total, tasks.offset, tasks.limit),
+        "facets": [facet for facet in tasks.facets if _divides(facet, tasks.total)],
         "columns": columns[:_SHOWN_COLUMNS],
         "meta": columns[_SHOWN_COLUMNS : _SHOWN_COLUMNS + 2],
         "sorts": tuple(_sorts(summary)),
         "chosen": sum(map(len, query.filters.values())),
         "plain": not (query.text or query.filters or query.offset),
     }
+
+
+def _divides(facet: Facet, total: int) -> bool:
+    """Whether choosing a value changes the list: a value that every task has does not, unless it was chosen."""
+    return any(value.selected or value.n != total for value in facet.values)
 
 
 def _columns(summary: Summary) -> Sequence[Facet]:
