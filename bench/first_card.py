@@ -1,0 +1,125 @@
+"""When the first environment can be seen after a navigation to explore: `python bench/first_card.py [--hub DIR]`.
+
+A warm server on this machine, headless Chromium. Times are the browser's own, in ms from the start of the navigation:
+the paint in which the first card stood, by the Element Timing API. Bytes are those on the wire. Asserted nowhere.
+"""
+
+import argparse
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
+
+VISITS = 20
+GOAL_MS = 150
+SCREENS = {"phone": (360, 780), "wide": (1440, 900)}
+WATCH = """
+const card = "main li.card h3, main ol.index > li h3";
+new MutationObserver((records, observer) => {
+  const found = document.querySelector(card);
+  if (!found) return;
+  found.setAttribute("elementtiming", "card");
+  observer.disconnect();
+}).observe(document, { childList: true, subtree: true });
+window.cardSeen = new Promise((done) => {
+  new PerformanceObserver((list) => done(list.getEntries()[0].renderTime)).observe({ type: "element", buffered: true });
+});
+"""
+FIGURES = """async () => {
+  const entries = performance.getEntriesByType("resource"), page = performance.getEntriesByType("navigation")[0];
+  const bytes = (kind) => entries.reduce((sum, item) => sum + (kind.test(item.name) ? item.transferSize : 0), 0);
+  return {
+    card: await window.cardSeen,
+    first: performance.getEntriesByName("first-contentful-paint")[0].startTime,
+    document: page.encodedBodySize, styles: bytes(/[.]css$/), scripts: bytes(/[.]js$/),
+  };
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    card: float
+    """ms to the paint that showed the first card."""
+    first: float
+    """ms to the first contentful paint."""
+    document: int
+    styles: int
+    scripts: int
+
+
+@contextmanager
+def served(*arguments: str) -> Iterator[str]:
+    """The address of `rlx serve` over a store of its own."""
+    with tempfile.TemporaryDirectory() as store, Path(store, "log").open("w+") as log:
+        command = [sys.executable, "-m", "rlx", "serve", *arguments, "--store", store, "--port", "0"]
+        server = subprocess.Popen(command, stderr=log)
+        try:
+            found = None
+            while found is None and server.poll() is None:
+                found = re.search(r"http://127\.0\.0\.1:\d+", Path(store, "log").read_text())
+            if found is None:
+                raise SystemExit("The server did not start.")
+            yield found[0]
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def visit(context: BrowserContext) -> Visit:
+    page = context.new_page()
+    page.goto("/", wait_until="networkidle")
+    seen = Visit(**page.evaluate(FIGURES))
+    page.close()
+    return seen
+
+
+def measure(browser: Browser, url: str, screen: str) -> tuple[list[Visit], list[Visit]]:
+    """Visits by newcomers, whose browser keeps nothing yet, and by those who come back."""
+    width, height = SCREENS[screen]
+    new, again = [], []
+    for _ in range(VISITS):
+        context = browser.new_context(viewport={"width": width, "height": height}, base_url=url)
+        context.add_init_script(WATCH)
+        new.append(visit(context))
+        again.append(visit(context))
+        context.close()
+    return new, again
+
+
+def tell(screen: str, who: str, visits: list[Visit]) -> None:
+    cards = sorted(item.card for item in visits)
+    first = statistics.median(item.first for item in visits)
+    slow = cards[round(0.95 * (len(cards) - 1))]
+    last = visits[-1]
+    weight = f"{last.document:,} + {last.styles:,} + {last.scripts:,}"
+    print(f"| {screen}, {who} | {statistics.median(cards):.0f} | {slow:.0f} | {first:.0f} | {weight} |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--hub", help="a folder of repositories, instead of the demo")
+    options = parser.parse_args()
+    chromium = shutil.which("chromium") or sys.exit("Chromium is not installed.")
+    with served(*(("--hub", options.hub) if options.hub else ("--demo",))) as url, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        measure(browser, url, "wide")  # warms the server and the browser
+        print(f"First card, {VISITS} visits each; the goal is {GOAL_MS} ms.\n")
+        print("| visit | card p50, ms | card p95, ms | first paint p50, ms | bytes: page + styles + scripts |")
+        print("|---|---|---|---|---|")
+        for screen in SCREENS:
+            new, again = measure(browser, url, screen)
+            tell(screen, "first", new)
+            tell(screen, "again", again)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
