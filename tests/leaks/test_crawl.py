@@ -121,6 +121,29 @@ async def test_dead_links_and_errors_are_told_with_the_page_they_stand_on() -> N
     assert report.statuses[404] == 4
 
 
+async def test_a_document_may_name_what_is_not_there_and_is_followed_all_the_same() -> None:
+    site = Site(
+        {
+            "/": HTMLResponse('<a href="/no" rel="nofollow ugc">x</a><a href="/there" rel="ugc">y</a><a href="/twin">'),
+            "/there": HTMLResponse("<p>RLX-CANARY-ABC123</p>"),
+            "/twin": Response("[no](/nowhere)", media_type="text/markdown"),
+        }
+    )
+    report = await site.crawl()
+    assert report.dead == []
+    assert [leak.url for leak in report.leaks if leak.part == "body"] == ["/there"]
+
+
+async def test_filters_that_combine_without_end_are_followed_in_part() -> None:
+    class Endless(Site):
+        async def answer(self, request: Request) -> Response:
+            here = request.url.query
+            return HTMLResponse("".join(f'<a href="/?{here}&f{n}=1">x</a>' for n in range(30)))
+
+    report = await Endless({}).crawl()
+    assert 30 < report.pages < 80
+
+
 async def test_a_site_without_robots_and_sitemap_is_no_fault() -> None:
     assert (await Site(dict(OK)).crawl()).dead == []
 

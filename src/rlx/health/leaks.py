@@ -76,7 +76,7 @@ async def crawl(
     """
     site = _Site(client, Needles(answers), canary, skip or (lambda url: False))
     level = [(site.absolute(url, "/"), "start") for url in (*start, *_STARTS)]
-    optional = {site.absolute(url, "/") for url in _STARTS}
+    site.may_lack |= {site.absolute(url, "/") for url in _STARTS}
     known = {url for url, _ in level if url}
     followed: Counter[str] = Counter()
     report = CrawlReport()
@@ -90,7 +90,7 @@ async def crawl(
 
         async def visit(url: str, source: str, into: list[tuple[str, str]]) -> None:
             async with slots:
-                links = await site.read(url, source, report, may_lack=url in optional)
+                links = await site.read(url, source, report)
             into.extend((link, url) for link in links)
             if on_progress is not None:
                 on_progress(report.pages, len(known))
@@ -119,8 +119,10 @@ class _Site:
     skip: Callable[[str], bool]
     bodies: set[bytes] = field(default_factory=set)
     """Digests of bodies that were searched."""
+    may_lack: set[str] = field(default_factory=set)
+    """Addresses that a document names, or that a site need not have."""
 
-    async def read(self, url: str, source: str, report: CrawlReport, *, may_lack: bool) -> list[str]:
+    async def read(self, url: str, source: str, report: CrawlReport) -> list[str]:
         """Fetch one address, note what is wrong with it, and give the addresses it names."""
         response = await self.client.get(url, follow_redirects=False)
         body = response.content
@@ -129,12 +131,14 @@ class _Site:
         report.statuses[response.status_code] = report.statuses.get(response.status_code, 0) + 1
         if response.status_code >= 500:
             report.errors.append(Fault(url, response.status_code, source))
-        elif response.status_code in {404, 410} and not may_lack:
+        elif response.status_code in {404, 410} and url not in self.may_lack:
             report.dead.append(Fault(url, response.status_code, source))
         text = body.decode("utf-8", "replace")
-        links, words = links_of(response.headers, text)
-        self._search(url, response.headers, body, (text, words), report)
-        return [link for link in dict.fromkeys(self.absolute(link, url) for link in links) if link]
+        links = links_of(response.headers, text)
+        self._search(url, response.headers, body, (text, links.words), report)
+        self.may_lack |= {self.absolute(link, url) for link in links.theirs}
+        named = [self.absolute(link, url) for link in (*links.ours, *links.theirs)]
+        return [link for link in dict.fromkeys(named) if link]
 
     def _search(
         self, url: str, headers: Mapping[str, str], body: bytes, texts: tuple[str, str], report: CrawlReport

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from urllib.parse import parse_qsl, urlencode
 
@@ -13,27 +14,38 @@ _LINK = re.compile(r"<([^>]+)>")
 _SCRIPTS = re.compile(r"javascript|font|image/|audio/|video/|octet-stream|css")
 
 
-def links_of(headers: Mapping[str, str], text: str) -> tuple[list[str], str]:
-    """The addresses a response names, and for a page the text between its tags, which highlighting cuts into pieces."""
+@dataclass(frozen=True, slots=True)
+class Links:
+    ours: list[str]
+    """What the site itself points at."""
+    theirs: list[str] = field(default_factory=list)
+    """What a document it shows points at (`rel=ugc`, links in Markdown); they may lead nowhere."""
+    words: str = ""
+    """The text of a page between its tags, which highlighting cuts into pieces."""
+
+
+def links_of(headers: Mapping[str, str], text: str) -> Links:
+    """The addresses a response names."""
     kind = headers.get("content-type", "")
     found = [match[1] for match in _LINK.finditer(headers.get("link", ""))]
     if "location" in headers:
         found.append(headers["location"])
     if _SCRIPTS.search(kind):
-        return found, ""
+        return Links(found)
     if "html" in kind:
         page = _Page()
         page.feed(text)
         page.close()
-        return found + page.links, "".join(page.words)
+        return Links(found + page.links, page.theirs, "".join(page.words))
     if "json" in kind:
         try:
             found += _addresses(json.loads(text))
         except (ValueError, RecursionError):
-            return found, ""
+            return Links(found)
     elif "text/plain" not in kind or text.startswith(("User-agent", "#", "Sitemap")):
-        found += [next(filter(None, match.groups())) for match in _ADDRESS.finditer(text)]
-    return found, ""
+        named = [next(filter(None, match.groups())) for match in _ADDRESS.finditer(text)]
+        return Links(found, named) if "markdown" in kind else Links(found + named)
+    return Links(found)
 
 
 def _addresses(value: object) -> Iterator[str]:
@@ -56,6 +68,7 @@ class _Page(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.links: list[str] = []
+        self.theirs: list[str] = []
         self.words: list[str] = []
         self._form: str | None = None
         self._fields: list[tuple[str, str]] = []
@@ -66,7 +79,7 @@ class _Page(HTMLParser):
         given = {name: value or "" for name, value in attrs}
         for name in ("href", "src", "data", "poster", "data-src", "data-url"):
             if given.get(name) and tag not in {"base"}:
-                self.links.append(given[name])
+                (self.theirs if "ugc" in given.get("rel", "").split() else self.links).append(given[name])
         if given.get("srcset"):
             self.links += [part.split()[0] for part in given["srcset"].split(",") if part.split()]
         if tag == "form":
