@@ -21,6 +21,7 @@ from rlx.formats.harbor.told import grading_sentences, overall_sentences
 from rlx.index.records import TaskRecord, TaskView
 from rlx.model import Block, Code, Disclose, FilesBlock, KeyValues, Note, Prompt, Row, Section, Steps, Text
 from rlx.texts import Say, say
+from rlx.texts.values import facet_value
 
 OPEN_STEPS = 12
 """Steps whose instructions are sections of their own; those of longer tasks are folded into one."""
@@ -204,7 +205,7 @@ def _glance(record: TaskRecord, subject: Subject) -> Iterator[Row]:
     for key in ("difficulty", "category", "language"):
         values = record.card.facets.get(key)
         if values:
-            yield Row(say(f"facet.{key}"), values[0])
+            yield Row(say(f"facet.{key}"), facet_value(values[0], key))
     if settings.steps:
         yield Row(say("harbor.glance.steps"), name(str(len(settings.steps))))
     if facts.problem or missing_parts(settings, subject.paths):
