@@ -1,4 +1,11 @@
-"""The machine's own Hub token. The one place that asks `huggingface_hub` for it."""
+"""What may be a token, and the machine's own: the one place that asks `huggingface_hub` for it."""
+
+_MAX = 400
+
+
+def is_token(text: str) -> bool:
+    """Whether `text` has a form that can be sent as a token."""
+    return 0 < len(text) <= _MAX and text.isascii() and text.isprintable()
 
 
 def machine_token() -> str | None:

@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
-from rlx.hub.token import machine_token
+from rlx.errors import BadInput
+from rlx.hub.token import is_token, machine_token
 from rlx.model import ANONYMOUS, Viewer
 from rlx.settings import Settings
 
@@ -74,12 +75,14 @@ class Doorman:
     """This machine's own token, asked for only by its own user."""
 
     def viewer(self, request: Request) -> Viewer:
-        """A session wins over a bearer token (API only), that over the machine's user."""
+        """A session wins over a bearer token (API only), that over the machine's user. Raises `BadInput`."""
         session = self.sessions.find(request.cookies.get(COOKIE, ""))
         if session is not None:
             return session
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer" and token.strip() and request.url.path.startswith("/api/"):
+            if not is_token(token.strip()):
+                raise BadInput("The bearer token is none.", hint="Copy it again from your settings on the Hub.")
             return Viewer(kind="session", token=token.strip())
         if self.trust_local and is_local(request):
             return Viewer(kind="local", token=self.token())

@@ -4,14 +4,13 @@ from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
 
 from rlx.errors import BadInput, Forbidden
+from rlx.hub.token import is_token
 from rlx.model import Viewer
 from rlx.texts import Say, say
 from rlx.web.forms import inside, read_form
 from rlx.web.respond import page_html
 from rlx.web.site import site_of, viewer_of
 from rlx.web.viewer import COOKIE, is_secure, set_cookie
-
-_MAX_TOKEN = 400
 
 
 async def login_page(request: Request) -> Response:
@@ -24,7 +23,7 @@ async def login(request: Request) -> Response:
     fields = await read_form(request)
     target = inside(fields.get("next", ""))
     token = fields.get("token", "").strip()
-    if not token or len(token) > _MAX_TOKEN or not token.isascii() or not token.isprintable():
+    if not is_token(token):
         return _form(request, say("web.login_odd"), target, 400)
     try:
         name = await site.services.hub.whoami(token)
