@@ -293,7 +293,9 @@ class ToyLibrary:
             raise RuntimeError(f"a bug that knows {TOKEN}")
         return ToyEnvironment(key, () if key == FILES_ONLY else REFS)
 
-    async def info(self, key: EnvKey, viewer: Viewer) -> RepoInfo:
+    async def info(self, key: EnvKey, viewer: Viewer, revision: str | None = None) -> RepoInfo:
+        if revision == "gone":
+            raise NotFound(f"No such revision of {key}.")
         if key not in {MAIN, SERVER, FILES_ONLY, SLOW, DOWN, BROKEN} and not (key == PRIVATE and viewer.token == TOKEN):
             raise NotFound(f"No {key} on the Hub, or it is private.")
         return RepoInfo(

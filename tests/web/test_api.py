@@ -9,7 +9,10 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
+from rlx.errors import Upstream
+from rlx.model import Progress
 from rlx.web.api import API_ROUTES, schemas
+from rlx.web.api.envs import _progress
 from rlx.web.sse import Event, EventStream
 from tests.web.conftest import visitor
 
@@ -104,6 +107,21 @@ async def test_a_visitor_who_comes_back_goes_on_counting(client: httpx2.AsyncCli
     assert response.text.startswith("id: 42\n")
     odd = await client.get("/api/env/toy/slow/progress", headers={"last-event-id": "x" * 50})
     assert odd.text.startswith("id: 1\n")
+
+
+async def test_progress_of_a_revision_that_is_not_there_is_not_found_before_any_event(
+    client: httpx2.AsyncClient,
+) -> None:
+    answer = await client.get("/api/env/toy/slow/progress?revision=gone")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
+
+
+async def test_progress_ends_in_order_when_the_hub_fails_on_the_way() -> None:
+    async def steps() -> AsyncIterator[Progress]:
+        yield Progress("listing")
+        raise Upstream("The Hub went away.")
+
+    assert [event.name async for event in _progress(steps(), 0, "en")] == ["progress", "end"]
 
 
 async def test_progress_of_what_may_not_be_seen_is_not_told(client: httpx2.AsyncClient) -> None:

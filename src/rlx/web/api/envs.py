@@ -1,12 +1,13 @@
 """The API of one environment: what it is, its tasks, their files. Answers are withheld as on the pages."""
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Annotated
 
 from fastapi import Depends, Query, Request, Response
 
 from rlx.answers.shown import Json
-from rlx.errors import BadInput, NotFound
+from rlx.errors import BadInput, NotFound, UserError
 from rlx.formats.base import Environment
 from rlx.ids import EnvKey, check_ref
 from rlx.model import Blob, Listing, Progress, TaskQuery
@@ -95,7 +96,7 @@ async def random(request: Request, key: Key) -> Response:
 async def progress(request: Request, key: Key) -> Response:
     """How far its first reading is, as server-sent events; ends when it is read."""
     site, viewer, language = site_of(request), viewer_of(request), language_of(request)
-    await site.services.library.info(key, viewer)
+    await site.services.library.info(key, viewer, revision_of(request))
     steps = site.services.library.follow(key, viewer, revision=revision_of(request))
     return EventStream(_progress(steps, last_event_id(request), language))
 
@@ -123,8 +124,9 @@ async def _ref(opened: Environment, ref: str | None) -> str | None:
 async def _progress(steps: AsyncIterator[Progress], after: int, language: str) -> AsyncIterator[Event]:
     """States replace one another, so a visitor who comes back needs only those to come."""
     number = after
-    async for step in steps:
-        number += 1
-        said: Json = {name: words(text, language) for name, text in told(step).items()}
-        yield Event(number, "progress", {**object_json(step, language), "said": said})
+    with suppress(UserError):  # the page that is loaded at the end tells what went wrong
+        async for step in steps:
+            number += 1
+            said: Json = {name: words(text, language) for name, text in told(step).items()}
+            yield Event(number, "progress", {**object_json(step, language), "said": said})
     yield Event(number + 1, "end", None)
