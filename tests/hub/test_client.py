@@ -1,5 +1,6 @@
 """The Hub client against servers that are down, slow, rate limited, gated or lying."""
 
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -110,6 +111,37 @@ async def test_redirects_to_plain_http_elsewhere_or_in_circles_are_refused(locat
     async with hub(lambda _: Response(302, headers={"location": location})) as client:
         with pytest.raises(Upstream, match=r"not https|circles"):
             await client.read(KEY, SHA, "x", token=False, limit=100)
+
+
+@pytest.mark.parametrize("location", ["http://[::1", "https://[x]/y", "https://hub.test:port/"])
+async def test_an_address_that_is_none_is_the_hubs_trouble(location: str) -> None:
+    async with hub(lambda _: Response(302, headers={"location": location})) as client:
+        with pytest.raises(Upstream, match="an address that is none"):
+            await client.read(KEY, SHA, "x", token=False, limit=100)
+    async with hub(lambda _: Response(200, json=[], headers={"link": f'<{location}>; rel="next"'})) as client:
+        with pytest.raises(Upstream, match="an address that is none"):
+            await client.repos("dataset", token=False)
+
+
+@pytest.mark.parametrize("status", [300, 302, 304])
+async def test_a_redirect_to_nowhere_is_the_hubs_trouble(status: int) -> None:
+    async with hub(lambda _: Response(status)) as client:
+        with pytest.raises(Upstream, match=f"answered {status}"):
+            await client.info(KEY, token=False)
+
+
+@pytest.mark.parametrize("code", ["", "RepoNotFound", "EntryNotFound"])
+async def test_a_hub_without_a_list_is_in_trouble_not_a_missing_repository(code: str) -> None:
+    async with hub(lambda _: Response(404, headers={"x-error-code": code})) as client:
+        with pytest.raises(Upstream, match="gave no list of datasets"):
+            await client.repos("dataset", token=False)
+
+
+@pytest.mark.parametrize("path", ["", "/", "a/../b", "../x", "./x", "a//b", "a\0b", "a\ud800"])
+async def test_a_file_name_that_git_could_not_hold_is_left_out_of_the_tree(path: str) -> None:
+    entries = [{"type": "file", "path": name, "size": 1, "oid": "0"} for name in (path, "..b/c..d")]
+    async with hub(lambda _: Response(200, content=json.dumps(entries))) as client:
+        assert [entry.path async for entry in client.tree(KEY, SHA, token=False, limit=9)] == ["..b/c..d"]
 
 
 async def test_a_file_of_another_size_than_listed_is_not_taken() -> None:

@@ -90,6 +90,12 @@ async def test_redirects_are_followed_and_end() -> None:
         await proxy(lambda request: httpx2.Response(302, headers={"location": "/b"})).fetch("https://a.example/a")
 
 
+@pytest.mark.parametrize("headers", [{}, {"location": "https://[::1"}, {"location": "//["}])
+async def test_a_redirect_to_nowhere_is_the_sites_trouble(headers: dict[str, str]) -> None:
+    with pytest.raises(Upstream):
+        await proxy(lambda request: httpx2.Response(302, headers=headers)).fetch("https://a.example/a")
+
+
 @pytest.mark.parametrize(
     ("response", "error"),
     [

@@ -99,13 +99,16 @@ class HubClient:
         params += [(name, value) for name, value in (("search", search), ("author", author)) if value]
         url = f"{self.endpoint}/api/{kind}s?{urlencode(params)}"
         found: list[RepoInfo] = []
-        async for item in self._pages(url, token=token, what=f"the list of {kind}s"):
-            try:
-                found.append(read_info(kind, item))
-            except Upstream:
-                continue
-            if limit and len(found) >= limit:
-                break
+        try:
+            async for item in self._pages(url, token=token, what=f"the list of {kind}s"):
+                try:
+                    found.append(read_info(kind, item))
+                except Upstream:
+                    continue
+                if limit and len(found) >= limit:
+                    break
+        except NotFound as error:  # a list is always there: this is no Hub, or one in trouble
+            raise Upstream(f"The Hub gave no list of {kind}s.", hint="Check the Hub's address.") from error
         return found
 
     async def info(self, key: EnvKey, *, token: Token, revision: str | None = None) -> RepoInfo:
@@ -217,7 +220,7 @@ class HubClient:
             for item in items:
                 yield item
             link = _NEXT.search(answer.headers.get("link", ""))
-            next_url = urljoin(next_url, link[1]) if link else None
+            next_url = _joined(next_url, link[1], what) if link else None
             if next_url and not self._is_ours(next_url):
                 raise Upstream(f"The Hub's answer for {what} continues on another server.")
 
@@ -278,7 +281,7 @@ class HubClient:
             ) from error
         except _Busy as busy:
             raise _error(busy.answer, what, signed_in=bool(token)) from busy
-        if answer.status >= 400 and answer.status != 416:
+        if not 200 <= answer.status < 300 and answer.status != 416:
             raise _error(answer, what, signed_in=bool(token))
         return answer
 
@@ -298,11 +301,11 @@ class HubClient:
             request = self._http.build_request(method, url, headers={**auth, **(headers or {})}, data=data)
             response = await self._http.send(request, stream=True, follow_redirects=False)
             try:
-                if not response.is_redirect:
+                if not response.has_redirect_location:
                     return Answer(response.status_code, response.headers, await _read_within(response, limit, what))
             finally:
                 await response.aclose()
-            url = urljoin(url, response.headers["location"])
+            url = _joined(url, response.headers["location"], what)
             if not self._is_ours(url) and urlsplit(url).scheme != "https":
                 raise Upstream(f"The Hub pointed to an address that is not https, for {what}.")
         raise Upstream(f"The Hub redirected in circles for {what}.")
@@ -310,6 +313,14 @@ class HubClient:
     def _is_ours(self, url: str) -> bool:
         mine, theirs = urlsplit(self.endpoint), urlsplit(url)
         return (mine.scheme, mine.netloc) == (theirs.scheme, theirs.netloc)
+
+
+def _joined(base: str, told: str, what: str) -> str:
+    """The address that the Hub tells in an answer from `base`."""
+    try:
+        return str(httpx2.URL(urljoin(base, told)))
+    except (ValueError, httpx2.InvalidURL) as error:
+        raise Upstream(f"The Hub pointed to an address that is none, for {what}.") from error
 
 
 async def _read_within(response: httpx2.Response, limit: int, what: str) -> bytes:
@@ -334,19 +345,20 @@ def _parse(data: bytes, what: str) -> object:
 def _error(answer: Answer, what: str, *, signed_in: bool) -> UserError:
     code = answer.headers.get("x-error-code", "")
     status = answer.status
+    missing = what.removeprefix("the ")
     if code == "GatedRepo":
         return Forbidden(f"{what} is gated.", hint="Accept its terms on the Hub, then sign in with that account.")
     if code == "RevisionNotFound":
         return NotFound(f"No such revision of {what}.")
     if code == "EntryNotFound":
-        return NotFound(f"No {what}.")
+        return NotFound(f"No {missing}.")
     if code == "RepoNotFound" or status == 404 or (status == 401 and not signed_in):
         hint = (
             "Check the name."
             if signed_in
             else "Check the name. If it is private, sign in with an account that may read it."
         )
-        return NotFound(f"No {what} on the Hub, or it is private.", hint=hint)
+        return NotFound(f"No {missing} on the Hub, or it is private.", hint=hint)
     if status in (401, 403):
         return Forbidden(f"The Hub refused this account for {what}.", hint="Sign in again, or with another account.")
     wait = retry_after(answer.headers)

@@ -11,6 +11,7 @@ from rlx.errors import BadInput, Upstream
 from rlx.ids import EnvKey, Kind, make_key
 
 _SHA = re.compile(r"[0-9a-f]{40}")
+_NO_PART = frozenset({"", ".", ".."})
 _MAX_TAGS = 200
 _MAX_TEXT = 4000
 
@@ -103,13 +104,19 @@ def read_info(kind: Kind, raw: object) -> RepoInfo:
 
 def read_entry(raw: object) -> TreeEntry | Literal["folder"] | None:
     """Parse one element of a tree: a file, a folder, or None for something else."""
-    if not isinstance(raw, Mapping) or not isinstance(raw.get("path"), str):
+    if not isinstance(raw, Mapping) or not isinstance(raw.get("path"), str) or not _is_path(raw["path"]):
         return None
     if raw.get("type") == "directory":
         return "folder"
     lfs = raw.get("lfs")
     oid = lfs.get("oid") if isinstance(lfs, Mapping) else raw.get("oid")
     return TreeEntry(raw["path"], _count(raw.get("size")) or 0, oid if isinstance(oid, str) else "")
+
+
+def _is_path(path: str) -> bool:
+    """Whether git could hold a file of that name, and a URL name it."""
+    odd = "\0" in path or any(0xD800 <= ord(char) <= 0xDFFF for char in path)
+    return not odd and _NO_PART.isdisjoint(path.split("/"))
 
 
 def _text(value: object) -> str:

@@ -104,11 +104,11 @@ class ImageProxy:
             for _ in range(_HOPS):
                 response = await client.send(await self._request(client, url), stream=True, follow_redirects=False)
                 try:
-                    if not response.is_redirect:
+                    if not response.has_redirect_location:
                         return await _picture(response)
                 finally:
                     await response.aclose()
-                url = urljoin(url, response.headers["location"])
+                url = _joined(url, response.headers["location"])
         raise Upstream("The site of the image redirects in circles.")
 
     async def _request(self, client: httpx2.AsyncClient, url: str) -> httpx2.Request:
@@ -156,6 +156,13 @@ def _nat64(ip: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
 
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+
+
+def _joined(url: str, location: str) -> str:
+    try:
+        return urljoin(url, location)
+    except ValueError as error:
+        raise Upstream("The site of the image points to an address that is none.") from error
 
 
 async def _picture(response: httpx2.Response) -> Picture:
