@@ -18,6 +18,10 @@ from rlx.hub.info import read_info
             "This paragraph is prose and long enough to be one.\n",
             "This paragraph is prose and long enough to be one.",
         ),
+        (
+            "> One file each as `tasks/<task>/`, a <b>zip</b> or <br/> a tar, where 2 > 1 always.\n",
+            "One file each as tasks/<task>/, a zip or a tar, where 2 > 1 always.",
+        ),
         ("Short.\n\n- a list that is long enough to look like a paragraph of prose\n", ""),
     ],
 )

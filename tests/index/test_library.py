@@ -191,6 +191,17 @@ async def test_a_hidden_environment_is_served_to_nobody(tmp_path: Path) -> None:
         assert TASKS not in {hit.key for hit in await made.catalog.tasks("task", limit=100)}
 
 
+async def test_a_search_across_environments_puts_tasks_of_that_name_first(tmp_path: Path) -> None:
+    async with services(tmp_path) as made:
+        await made.catalog.all(ANONYMOUS)
+        hits = await made.catalog.tasks("task", limit=100)
+        named = ["task" in f"{hit.card.ref} {hit.card.title}".lower() for hit in hits]
+        assert len({hit.key for hit in hits}) > 1
+        assert named == sorted(named, reverse=True)
+        assert await made.catalog.tasks("  ", limit=5) == ()
+        assert len(await made.catalog.tasks("task", limit=2)) == 2
+
+
 async def test_filters_count_what_the_others_leave_and_pins_come_first(tmp_path: Path) -> None:
     async with services(tmp_path) as made:
         cards = await made.catalog.all(ANONYMOUS)

@@ -11,7 +11,15 @@ README_LIMIT = 512 * 1024
 """Bytes. A longer README is left to the file viewer."""
 _BRIEF = 280
 _FRONT_MATTER = re.compile(r"\A\s*---\r?\n.*?\r?\n---\s*?(\r?\n|\Z)", re.DOTALL)
-_MARKUP = re.compile(r"<[^<>]*>|!?\[([^\]\[]*)\]\([^()]*\)|[*`#>|]+|(?<![^\W_])_+|_+(?![^\W_])")
+_TAGS = (
+    "a|abbr|b|blockquote|br|center|code|dd|details|div|dl|dt|em|font|h[1-6]|hr|i|img|kbd|li|ol|p|picture|pre|q|s|small"
+    "|source|span|strong|sub|summary|sup|svg|table|tbody|td|th|thead|tr|tt|u|ul|video"
+)
+_MARKUP = re.compile(
+    rf"<!--.*?-->|</?(?:{_TAGS})(?:\s[^<>]*)?/?>"
+    r"|!?\[([^\]\[]*)\]\([^()]*\)|[*`#|]+|^\s*>+|(?<![^\W_])_+|_+(?![^\W_])",
+    re.MULTILINE,
+)
 _CANARY = re.compile(r"canary", re.IGNORECASE)
 
 

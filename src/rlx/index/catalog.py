@@ -23,6 +23,8 @@ from rlx.store.instance import InstanceFile
 from rlx.texts import say
 
 READ_AT_ONCE = 4
+HITS = 50
+"""Tasks of one environment that a search across all of them looks at."""
 
 type OnRead = Callable[[int, int], None]
 """Told how many environments are read, of how many."""
@@ -107,22 +109,25 @@ class Catalog:
             self._reading = False
 
     async def tasks(self, text: str, *, limit: int = 10) -> tuple[TaskHit, ...]:
-        """Tasks of the environments read here that hold every word, in the catalog's order of environments."""
+        """Tasks of the environments read here that hold every word: first those that are called so."""
         hidden = self._instance.current()
+        words = text.lower().split()
         found: list[TaskHit] = []
         for info in await self._infos():
             card = self._cards.get(info.key)
-            if not text.strip() or card is None or not card.tasks or hidden.hides(info.key):
+            if not words or card is None or not card.tasks or hidden.hides(info.key):
                 continue
             try:
                 environment = await self._library.open(info.key, ANONYMOUS)
-                page = await environment.tasks(TaskQuery(text=text, limit=limit - len(found)))
+                page = await environment.tasks(TaskQuery(text=text, limit=HITS))
             except UserError:
                 continue  # gone or changed since it was read: the others still answer
             found += [TaskHit(info.key, task) for task in page.items]
-            if len(found) >= limit:
-                break
-        return tuple(found)
+
+        def named(hit: TaskHit) -> bool:
+            return all(word in f"{hit.card.ref} {hit.card.title}".lower() for word in words)
+
+        return tuple(sorted(found, key=lambda hit: not named(hit))[:limit])
 
     async def random(self, viewer: Viewer) -> tuple[EnvKey, str] | None:
         """A task of some environment that was read, each environment equally likely; None when none was."""
@@ -160,7 +165,7 @@ class Catalog:
 
     async def _fetch(self) -> tuple[RepoInfo, ...]:
         found: dict[EnvKey, RepoInfo] = {}
-        for kind, tags in (("space", SPACE_TAGS), ("dataset", HUB_TAGS)):
+        for kind, tags in (("dataset", HUB_TAGS), ("space", SPACE_TAGS)):
             for filters in [()] if self._everything else [(tag,) for tag in tags]:
                 listed = await self._hub.repos(kind, token=False, filters=filters)  # type: ignore[arg-type]
                 found |= {info.key: info for info in listed if info.key not in found}
