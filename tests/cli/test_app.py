@@ -50,6 +50,14 @@ def test_every_branch_is_in_the_help_with_the_words_it_uses_itself(rlx: Rlx) -> 
         assert branch.help.rstrip(".").lower()[:12] in str(load(branch).help).lower()
 
 
+@pytest.mark.parametrize("arguments", [(), ("env",), ("task",), ("hub",)], ids=" ".join)
+def test_a_command_that_is_not_finished_is_answered_with_the_help(rlx: Rlx, arguments: Sequence[str]) -> None:
+    result = rlx(*arguments)
+    assert result.code == 2
+    assert "Commands:" in result.out + result.err
+    assert "Traceback" not in result.err
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

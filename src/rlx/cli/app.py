@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from io import TextIOWrapper
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -137,5 +138,4 @@ def _tell(error: RlxError, arguments: Sequence[str]) -> None:
 
 def _wants_json(arguments: Sequence[str]) -> bool:
     """Whether JSON was asked for, whatever else was wrong with the command line."""
-    pairs = zip(arguments, [*arguments[1:], ""], strict=True)
-    return any(one == "--format=json" or (one == "--format" and two == "json") for one, two in pairs)
+    return "--format=json" in arguments or ("--format", "json") in pairwise(arguments)
