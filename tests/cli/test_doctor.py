@@ -7,6 +7,7 @@ import pytest
 
 from rlx.cli.serving import address, bind, check_host, is_loopback
 from rlx.errors import BadInput
+from rlx.health.needles import CANARY
 from tests.cli.conftest import Rlx
 
 
@@ -79,6 +80,41 @@ def test_a_list_of_answers_that_is_none_is_bad_input(rlx: Rlx, small_hub: Path, 
     (tmp_path / "answers.json").write_text("[1]")
     result = rlx("doctor", "--leaks", "--hub", str(small_hub), "--answers", str(tmp_path / "answers.json"))
     assert result.code == 2
+
+
+def unplant(hub: Path, canary: str) -> None:
+    """Turn every canary of the folder into `canary`."""
+    for path in hub.rglob("*"):
+        if path.is_file():
+            path.write_text(CANARY.sub(canary, path.read_text()))
+
+
+@pytest.mark.parametrize("listed", [None, "[]", '[{"text": "short"}]'])
+def test_a_crawl_that_looks_for_nothing_fails_and_says_what_to_do(
+    rlx: Rlx, small_hub: Path, tmp_path: Path, listed: str | None
+) -> None:
+    unplant(small_hub, "plain")
+    answers = tmp_path / "answers.json"
+    answers.write_text(listed or "")
+    result = rlx("doctor", "--leaks", "--hub", str(small_hub), *(("--answers", str(answers)) if listed else ()))
+    assert (result.code, result.out) == (2, "")
+    assert "nothing to look for" in result.err
+    assert "RLX-CANARY- and 6 or more" in result.err
+
+
+@pytest.mark.parametrize("near", ["rlx-canary-grader", "RLX-CANARY-ABC", "RLX_CANARY_GRADER", "RLX-CANARY-Grader"])
+def test_what_is_almost_a_canary_is_named(rlx: Rlx, small_hub: Path, near: str) -> None:
+    unplant(small_hub, near)
+    result = rlx("doctor", "--leaks", "--hub", str(small_hub))
+    assert result.code == 2
+    assert f"{near} in org/small task/" in result.err
+
+
+def test_answers_too_short_to_look_for_are_counted(rlx: Rlx, small_hub: Path, tmp_path: Path) -> None:
+    (tmp_path / "answers.json").write_text('[{"text": "short"}, {"text": "an answer that stands nowhere"}]')
+    result = rlx("doctor", "--leaks", "--hub", str(small_hub), "--answers", str(tmp_path / "answers.json"))
+    assert result.code == 0
+    assert "1 of 2 answers have fewer than 8 characters" in result.err
 
 
 def test_only_a_folder_is_crawled(rlx: Rlx) -> None:

@@ -36,7 +36,7 @@ def doctor(
 
     Looks at Python, the Hub, the token, the store and the sandbox. With --leaks it serves the site over a folder within
     this process, follows every link and twin, and looks for planted canaries and the answers of each --answers FILE.
-    Exits 1 when a check fails or an answer shows.
+    Exits 1 when a check fails or an answer shows, 2 when there is nothing to look for.
     """
     from dataclasses import asdict
 
@@ -68,7 +68,7 @@ def _crawl(settings: "Settings", answers: list[Path], output: Output) -> None:
 
     folder = local_folder(settings.hub)
     if folder is None:
-        raise BadInput("--leaks crawls a folder, not a Hub.", hint="Pass --hub DIR or --demo.")
+        raise BadInput("--leaks crawls a folder, not a Hub.", hint="Pass --hub DIR.")
     with progress("Crawling") as tell:
         crawled = crawl_site(settings, folder, answers, tell)
     if not report(crawled, output):

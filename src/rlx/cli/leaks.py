@@ -8,13 +8,16 @@ import httpx2
 
 from rlx.cli.output import Output, Record, Tell, note
 from rlx.cli.session import with_services
+from rlx.errors import BadInput
 from rlx.health.leaks import Answer, CrawlReport, Leak, crawl, load, planted
+from rlx.health.needles import SHORTEST, almost_planted, too_short
 from rlx.model import Viewer
 from rlx.services import Services
 from rlx.settings import Settings
 from rlx.web.app import create_app
 
 SITE = "http://127.0.0.1"
+_CANARY_FORM = "A canary is RLX-CANARY- and 6 or more of A-Z, 0-9 and dash."
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +40,11 @@ class Crawled:
 
 
 def crawl_site(settings: Settings, folder: Path, lists: Sequence[Path], tell: Tell) -> Crawled:
-    """Read every environment of the folder, then follow every link of the site as a stranger would."""
-    answers = [answer for path in lists for answer in load(path)] + planted(folder)
+    """Read every environment of the folder, then follow every link of the site as a stranger would.
+
+    Raises `BadInput` when there is nothing to look for, since then nothing would be proved.
+    """
+    answers = _wanted(folder, lists)
 
     async def work(services: Services, viewer: Viewer) -> CrawlReport:
         await services.catalog.all(viewer)
@@ -48,6 +54,25 @@ def crawl_site(settings: Settings, folder: Path, lists: Sequence[Path], tell: Te
             return await crawl(client, answers, on_progress=tell)
 
     return Crawled({answer.text: answer for answer in answers}, with_services(settings, work))
+
+
+def _wanted(folder: Path, lists: Sequence[Path]) -> list[Answer]:
+    """What can be looked for. What cannot is told."""
+    for near in almost_planted(folder):
+        note(f"Warning: {near.text} in {near.repo} {near.where} is no canary, so it is not looked for. {_CANARY_FORM}")
+    listed = [answer for path in lists for answer in load(path)]
+    short = too_short(listed)
+    if short:
+        note(
+            f"Warning: {len(short):,} of {len(listed):,} answers have fewer than {SHORTEST} characters: not looked for."
+        )
+    answers = [answer for answer in listed if answer not in short] + planted(folder)
+    if not answers:
+        raise BadInput(
+            "There is nothing to look for: no canary is planted in the folder and no answer is listed.",
+            hint=f"Plant one where an answer stands, or pass --answers FILE. {_CANARY_FORM}",
+        )
+    return answers
 
 
 def report(crawled: Crawled, output: Output) -> bool:

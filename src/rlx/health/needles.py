@@ -12,6 +12,7 @@ from rlx.errors import BadInput
 
 CANARY = re.compile(r"RLX-CANARY-[A-Z0-9-]{6,}")
 """Planted in fixtures where answers stand."""
+_ALMOST = re.compile(r"RLX[-_ ]?CANARY[A-Z0-9_-]*", re.IGNORECASE)
 SHORTEST = 8
 """Characters of an answer. Shorter texts stand everywhere by chance."""
 _STEP = 8
@@ -38,12 +39,26 @@ def load(path: Path) -> list[Answer]:
 
 def planted(hub_root: Path) -> list[Answer]:
     """Every canary that stands in a file below `hub_root`, once for each repository."""
+    return _standing(CANARY, hub_root)
+
+
+def almost_planted(hub_root: Path) -> list[Answer]:
+    """What was meant as a canary and is none, such as one in lower case or too short: nobody looks for it."""
+    return [answer for answer in _standing(_ALMOST, hub_root) if not CANARY.match(answer.text)]
+
+
+def too_short(answers: Iterable[Answer]) -> list[Answer]:
+    """Those that `Needles` does not look for."""
+    return [answer for answer in answers if len(answer.text) < SHORTEST]
+
+
+def _standing(pattern: re.Pattern[str], hub_root: Path) -> list[Answer]:
     found: dict[tuple[str, str], Answer] = {}
     for path in sorted(hub_root.rglob("*")):
         if path.is_file():
             parts = path.relative_to(hub_root).parts
             repo, where = "/".join(parts[1:3]), "/".join(parts[3:])
-            for match in CANARY.finditer(path.read_bytes().decode("utf-8", "replace")):
+            for match in pattern.finditer(path.read_bytes().decode("utf-8", "replace")):
                 found.setdefault((repo, match[0]), Answer(match[0], repo, where))
     return list(found.values())
 
