@@ -33,6 +33,7 @@ from rlx.model import (
     Steps,
     Support,
     TaskCard,
+    Tile,
     Tool,
     Tools,
     Transcript,
@@ -41,6 +42,64 @@ from rlx.model import (
 from rlx.texts import say
 
 KEY = EnvKey("dataset", "example", "patterns")
+
+ICONS = (
+    "box",
+    "check",
+    "clock",
+    "copy",
+    "cross",
+    "dash",
+    "dice",
+    "dir",
+    "down",
+    "edit",
+    "file",
+    "image",
+    "info",
+    "left",
+    "lock",
+    "logo",
+    "out",
+    "play",
+    "plus",
+    "right",
+    "rows",
+    "search",
+    "server",
+    "tape",
+    "tasks",
+    "theme-dark",
+    "theme-light",
+    "theme-system",
+    "warn",
+)
+"""Every icon of the sprite but the frameworks'."""
+
+TILES = (Tile(name("Easy"), 1_204), Tile(name("Medium"), 860), Tile(name("Hard"), 190))
+
+CHARTS = (
+    Shares(
+        name("Category"),
+        (
+            Count(name("data-processing"), 1_240, ("category", "data-processing")),
+            Count(name("a category with a rather long name"), 310, ("category", "long")),
+            Count(name("security"), 9, ("category", "security")),
+        ),
+        2_254,
+    ),
+    Shares(
+        say("facet.timeout"),
+        (
+            Count(name("Up to 5 min"), 12, ("timeout", "Up to 5 min")),
+            Count(name("Up to 15 min"), 1_800, ("timeout", "Up to 15 min")),
+            Count(name("Up to 30 min"), 0, ("timeout", "Up to 30 min")),
+            Count(name("No limit"), 442, ("timeout", "No limit")),
+        ),
+        2_254,
+        ordered=True,
+    ),
+)
 
 _GRADER = """\
 import re
