@@ -51,7 +51,8 @@ def crawl_site(settings: Settings, folder: Path, lists: Sequence[Path], tell: Te
         app = create_app(services, token=lambda settings: None)
         transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
         async with httpx2.AsyncClient(transport=transport, base_url=SITE, timeout=60) as client:
-            return await crawl(client, answers, on_progress=tell)
+            # What lies behind these addresses is another site's.
+            return await crawl(client, answers, on_progress=tell, skip=lambda path: path.startswith("/-/image"))
 
     return Crawled({answer.text: answer for answer in answers}, with_services(settings, work))
 
