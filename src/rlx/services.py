@@ -83,7 +83,7 @@ async def create_services(
 
 
 def local_folder(hub: str) -> Path | None:
-    """The folder that `hub` names, or None for a URL."""
+    """The folder that `hub` names, or None for a URL. Raises `BadInput` for a folder that is no hub, and for none."""
     if hub.startswith(("https://", "http://")):
         return None
     folder = Path(hub).expanduser()
@@ -92,7 +92,18 @@ def local_folder(hub: str) -> Path | None:
             f"No folder {hub!r} to use as a hub.",
             hint="Give a folder that holds datasets/<org>/<name>, or an https URL.",
         )
-    return folder.resolve()
+    folder = folder.resolve()
+    if not _holds_repositories(folder):
+        meant = next((above for above in folder.parents[:3] if _holds_repositories(above)), None)
+        raise BadInput(
+            f"{folder} holds no datasets/ or spaces/, so it is no hub.",
+            hint=f"Did you mean {meant}?" if meant else "Lay repositories out as datasets/<org>/<name> in it.",
+        )
+    return folder
+
+
+def _holds_repositories(folder: Path) -> bool:
+    return any((folder / kind).is_dir() for kind in ("datasets", "spaces"))
 
 
 def _local_transport(folder: Path, settings: Settings) -> httpx2.AsyncBaseTransport:

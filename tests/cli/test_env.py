@@ -83,3 +83,20 @@ def test_what_is_gated_is_not_permitted(rlx: Rlx, hub: tuple[str, str]) -> None:
     result = rlx("env", "show", "acme/gated-tasks", *hub)
     assert result.code == 4
     assert "RLX-CANARY" not in result.out + result.err
+
+
+@pytest.mark.parametrize("inner", ["datasets", "datasets/acme", "datasets/acme/layout-tasks"])
+@pytest.mark.parametrize("command", [("env", "ls", "--hub"), ("serve", "--hub"), ("hub", "serve")])
+def test_a_folder_within_a_hub_is_refused_and_the_hub_is_named(
+    rlx: Rlx, fixture_hub: Path, command: tuple[str, ...], inner: str
+) -> None:
+    result = rlx(*command, str(fixture_hub / inner))
+    assert (result.code, result.out) == (2, "")
+    assert "holds no datasets/ or spaces/" in result.err
+    assert f"Did you mean {fixture_hub.resolve()}?" in result.err
+
+
+def test_a_folder_that_is_no_hub_is_told_what_one_is(rlx: Rlx, tmp_path: Path) -> None:
+    result = rlx("env", "ls", "--hub", str(tmp_path))
+    assert result.code == 2
+    assert "datasets/<org>/<name>" in result.err

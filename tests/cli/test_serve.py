@@ -18,6 +18,8 @@ import pytest
 class Served:
     process: "subprocess.Popen[str]"
     url: str
+    said: str
+    """The line that told the address."""
 
     def get(self, path: str, **headers: str) -> tuple[int, str]:
         try:
@@ -44,7 +46,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
         said = process.stderr.readline()
         address = re.search(r"http://127\.0\.0\.1:\d+", said)
         assert address, said
-        return Served(process, address[0])
+        return Served(process, address[0], said)
 
     yield start
     for process in started:
@@ -79,6 +81,12 @@ def test_a_folder_is_served_as_a_hub(serve: Serve, fixture_hub: Path) -> None:
     status, listed = hub.get("/api/datasets?search=layout-tasks")
     assert status == 200
     assert [item["id"] for item in json.loads(listed)] == ["acme/layout-tasks"]
+
+
+def test_a_hub_says_how_much_it_holds(serve: Serve, tmp_path: Path) -> None:
+    for repository in ("datasets/org/one", "spaces/org/one", "spaces/org/two"):
+        (tmp_path / "hub" / repository).mkdir(parents=True)
+    assert "with 1 dataset, 2 spaces (" in serve("hub", "serve", str(tmp_path / "hub")).said
 
 
 def test_a_folder_served_as_a_hub_can_be_read_through_its_address(serve: Serve, fixture_hub: Path) -> None:

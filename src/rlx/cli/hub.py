@@ -31,7 +31,10 @@ def serve(
     Point a Hub client at it with HF_ENDPOINT, or rlx with --hub.
     """
     from rlx.localhub import run
+    from rlx.services import local_folder
     from rlx.telemetry import configure_logging
+
+    local_folder(str(folder))  # refuses what is no hub
 
     if not is_loopback(host):
         note(f"Whoever can reach {host} can read every file of {folder}, answers included.")
@@ -41,5 +44,5 @@ def serve(
 
 
 def _announce(url: str, repositories: dict[str, int]) -> None:
-    counts = ", ".join(f"{n:,} {kind}" for kind, n in repositories.items() if n)
+    counts = ", ".join(f"{n:,} {kind if n > 1 else kind.removesuffix('s')}" for kind, n in repositories.items() if n)
     note(f"The local hub is at {url} with {counts or 'no repository'} (Ctrl-C ends it).")
