@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markupsafe import escape
 
 from rlx.ids import EnvKey
 from rlx.web.links import Links
@@ -208,3 +209,21 @@ def test_code_is_highlighted_and_text_that_reorders_is_spelled_out() -> None:
     assert '<span class="k">import</span>' in found
     assert "U+202E" in found
     assert "\u202e" not in found
+
+
+@pytest.mark.parametrize("piece", ["![", "[", "[a](", "*a **b ", "_a", "a@", "`` ` ", "http://a.b ", "~~a", "&"])
+def test_a_paragraph_too_long_to_be_parsed_is_shown_as_written(piece: str) -> None:
+    text = (piece * 20_000).strip()[:100_000]
+    tags = Tags(html(text)).tags
+    assert [tag for tag, _ in tags] == ["p", "code"]
+    assert ("".join(re.split(r"<[^>]*>", html(text))).strip()) == escape(text)
+
+
+@pytest.mark.parametrize("tag", ["div", "b", "ul", "table", "details", "DIV "])
+def test_html_that_is_too_deep_is_shown_as_written(tag: str) -> None:
+    assert [name for name, _ in Tags(html(f"<{tag}>" * 30_000)).tags] == ["p", "code"]
+    assert "li" in [name for name, _ in Tags(html(f"<{tag.strip()}>\n\n- a\n\n</{tag.strip()}>\n\n" * 300)).tags]
+
+
+def test_a_text_of_very_many_lines_is_rendered_up_to_a_limit() -> None:
+    assert len(Tags(html("- a\n" * 90_000)).tags) <= 10_001

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 import nh3
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
@@ -44,6 +45,13 @@ _SPAN_CLASSES = {"k", "s", "m", "c", "gi", "gd", "inv"}
 _HEADING = re.compile(r"(</?)h([1-6])\b", re.IGNORECASE)
 _IMAGES_AND_LINKS = re.compile(r"<img\b[^>]{0,4000}>|<(?P<end>/?)a\b", re.IGNORECASE)
 _WORDS = re.compile(r"[^\w]+")
+_TAG = re.compile(r"<(/?)([a-z][a-z0-9]*)", re.IGNORECASE)
+_SELF_CLOSING = frozenset(["br", "col", "hr", "img", "input", "li", "p", "source", "td", "th", "tr", "wbr"])
+_MAX_DEPTH = 200
+"""Tags within one another; the cost of cleaning grows with the square. HTML that is deeper is shown as written."""
+_MAX_PIECE = 10_000
+"""Characters of one paragraph, heading or cell that is parsed; a longer one is shown as written."""
+_MAX_LINES = 10_000
 _MAX = 400_000
 """Characters that are rendered; the rest is one link away, in the file viewer."""
 
@@ -64,8 +72,12 @@ class Base:
 def render_markdown(text: str, base: Base, links: Links, language: str) -> Markup:
     """Clean HTML of `text`. Headings begin at `base.top`, links open our own viewer, images show when asked for."""
     key = (digest(text), base, links, language)
-    made = _cache.get(key, lambda: _Render(base, links, language).html(text[:_MAX]))
+    made = _cache.get(key, lambda: _Render(base, links, language).html(_head(text)))
     return Markup(made)  # noqa: S704 - sanitised by nh3
+
+
+def _head(text: str) -> str:
+    return "\n".join(text[:_MAX].split("\n", _MAX_LINES)[:_MAX_LINES])
 
 
 class _Render:
@@ -73,8 +85,10 @@ class _Render:
         self.base, self.links, self.language = base, links, language
 
     def html(self, text: str) -> str:
-        parser = _parser()
-        raw = str(parser.render(inert.spell(text)))
+        spelled = inert.spell(text)
+        raw = str(_parser().render(spelled))
+        if _depth(raw) > _MAX_DEPTH:
+            raw = str(_parser(html=False).render(spelled))
         levels = sorted({int(found[2]) for found in _HEADING.finditer(raw)})
         raw = _HEADING.sub(lambda found: f"{found[1]}h{min(6, self.base.top + levels.index(int(found[2])))}", raw)
         return nh3.clean(
@@ -202,6 +216,30 @@ def _code(text: str, info: str) -> str:
     return f"<pre><code>{'\n'.join(lines)}</code></pre>\n"
 
 
+def _depth(html: str) -> int:
+    """How deep tags stand within one another, at most; ends that are left out count as missing."""
+    depth = deepest = 0
+    for found in _TAG.finditer(html):
+        if found[2].lower() not in _SELF_CLOSING:
+            depth = max(0, depth - 1) if found[1] else depth + 1
+            deepest = max(deepest, depth)
+    return deepest
+
+
+def _inline(state: StateCore) -> None:
+    """The parser's own rule, but for pieces on which it would take time that grows with their square."""
+    for token in state.tokens:
+        if token.type != "inline":
+            continue
+        token.children = []
+        if len(token.content) > _MAX_PIECE:
+            token.children.append(Token("code_inline", "code", 0, content=token.content))
+        else:
+            state.md.inline.parse(token.content, state.md, state.env, token.children)
+
+
 @cache
-def _parser() -> MarkdownIt:
-    return MarkdownIt("gfm-like", {"html": True, "linkify": True}, renderer_cls=_Renderer)
+def _parser(*, html: bool = True) -> MarkdownIt:
+    parser = MarkdownIt("gfm-like", {"html": html, "linkify": True}, renderer_cls=_Renderer)
+    parser.core.ruler.at("inline", _inline)
+    return parser
