@@ -138,6 +138,18 @@ async def test_a_damaged_index_is_built_again(tmp_path: Path, damage: bytes) -> 
         assert (await environment.tasks(TaskQuery())).total > 0
 
 
+@pytest.mark.parametrize("damage", [b"", b"garbage" * 1000])
+async def test_a_damaged_pack_is_built_again(tmp_path: Path, damage: bytes) -> None:
+    async with services(tmp_path) as made:
+        await made.library.open(TASKS, ANONYMOUS, wait=None)
+    for path in [*tmp_path.rglob("store/packs/**/*.db"), *tmp_path.rglob("cache/**/packs/**/*.db")]:
+        path.write_bytes(damage)
+    async with services(tmp_path) as made:
+        environment = await made.library.open(TASKS, ANONYMOUS, wait=None)
+        ref = (await environment.tasks(TaskQuery())).items[0].ref
+        assert (await environment.task(ref)).ref == ref
+
+
 async def test_a_new_revision_is_read_anew(tmp_path: Path) -> None:
     hub = tmp_path / "hub"
     shutil.copytree(FIXTURES / "datasets" / "acme" / "layout-tasks", hub / "datasets" / "acme" / "layout-tasks")

@@ -1,10 +1,13 @@
 """Files are published whole or not at all."""
 
+import errno
 import os
+import sqlite3
 from pathlib import Path
 
 import pytest
 
+from rlx.errors import Upstream
 from rlx.store.shelf import Shelf
 
 
@@ -71,3 +74,44 @@ def test_leftovers_of_killed_processes_are_swept_and_fresh_ones_kept(shelf: Shel
     shelf.sweep("indexes/a")
     assert [path.name for path in folder.iterdir()] == [".2.db.alive"]
     assert shelf.names("indexes/a") == []
+
+
+def test_a_store_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
+    (tmp_path / "store").write_text("no folder")
+    shelf = Shelf(tmp_path / "store", tmp_path / "local")
+    with shelf.writing("indexes/a/1.db") as path:
+        path.write_bytes(b"one")
+    found = shelf.find("indexes/a/1.db")
+    assert found is not None
+    assert found.read_bytes() == b"one"
+    shelf.drop("indexes/a/1.db")
+    assert shelf.find("indexes/a/1.db") is None
+
+
+def test_a_local_disk_that_cannot_be_written_reads_from_the_store_and_says_so_when_it_must_write(
+    shelf: Shelf, tmp_path: Path
+) -> None:
+    with shelf.writing("indexes/a/1.db") as path:
+        path.write_bytes(b"one")
+    (tmp_path / "file").write_text("no folder")
+    other = Shelf(tmp_path / "store", tmp_path / "file")
+    assert other.find("indexes/a/1.db") == tmp_path / "store/indexes/a/1.db"
+    with pytest.raises(Upstream, match="cannot be kept on this server's disk: File exists"), other.writing("x"):
+        pass
+    other.drop("indexes/a/1.db")
+    assert other.find("indexes/a/1.db") is None
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOSPC, "No space left on device"), sqlite3.OperationalError("database or disk is full")]
+)
+def test_a_full_disk_is_told_and_leaves_nothing(shelf: Shelf, tmp_path: Path, error: Exception) -> None:
+    def fill() -> None:
+        with shelf.writing("indexes/a/1.db") as path:
+            path.write_bytes(b"half")
+            raise error
+
+    with pytest.raises(Upstream, match=r"No space left|disk is full") as caught:
+        fill()
+    assert "RLX_CACHE_DIR" in (caught.value.hint or "")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

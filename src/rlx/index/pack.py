@@ -80,6 +80,7 @@ class Pack:
 
     def __init__(self, path: Path) -> None:
         self._db = Database(path)
+        self._db.row("SELECT 1 FROM tasks, texts LIMIT 1")  # tells a damaged file now, while it can be made again
 
     def record(self, ord_: int, card: TaskCard, review: ShownJson | None) -> TaskRecord:
         """The task at `ord_`, with all of its texts."""
