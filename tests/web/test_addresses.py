@@ -61,6 +61,10 @@ def test_a_file_of_a_task_comes_back_from_its_page(key: EnvKey, ref: str, path: 
         assert sent.query_params["path"] == path
 
 
+def test_a_page_whose_address_is_no_text_still_leads_to_the_sign_in_page() -> None:
+    assert Links("build").login("/d/\udcff") == "/login?next=%2Fd%2F%3F"
+
+
 @given(st.text(max_size=30), st.text(max_size=30), st.text(max_size=30))
 def test_any_path_is_read_or_refused(org: str, name: str, rest: str) -> None:
     path = f"/d/{org}/{name}/files/{rest}"

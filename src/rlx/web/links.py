@@ -177,4 +177,4 @@ class Links:
 def _with(base: str, fields: Mapping[str, object], default: Mapping[str, object]) -> str:
     """`base` with the fields that differ from their default."""
     told = {name: value for name, value in fields.items() if name not in default or value != default[name]}
-    return f"{base}?{urlencode(told, quote_via=quote, safe='')}" if told else base
+    return f"{base}?{urlencode(told, quote_via=quote, safe='', errors='replace')}" if told else base
