@@ -326,7 +326,7 @@ class ToyLibrary:
     async def changes(self, key: EnvKey, viewer: Viewer, old: str, new: str) -> Changes:
         for revision in (old, new):
             await self.open(key, viewer, revision=revision)
-        return Changes(old, new, added=("50%",), removed=("gone",), changed=(".", "what?"), same=9)
+        return Changes(old, new, added=("50%",), removed=("plain",), changed=(".", "what?"), same=9)
 
     async def task_changes(self, key: EnvKey, viewer: Viewer, old: str, new: str, ref: str) -> TaskChanges:
         files = (

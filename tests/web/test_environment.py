@@ -160,13 +160,13 @@ async def test_revisions_are_chosen_two_and_their_twins_tell_the_same(client: ht
     compared = f"/d/toy/main/revisions?old={MIDDLE}&new={NEW}&task=."
     page = (await client.get(compared)).text
     assert "-Do &lt;it&gt;." in page
-    assert f"/t/toy/main/gone?revision={MIDDLE}" in page
+    assert f"/t/toy/main/plain?revision={MIDDLE}" in page
     told = (await client.get(f"{compared}&format=json")).json()
     assert told["changes"]["changed"] == [".", "what?"]
     assert [item["kind"] for item in told["task"]["files"]] == ["changed", "added"]
     markdown = (await client.get(f"{compared}&format=md")).text
     assert "+Do <that>." in markdown
-    assert "`gone`" in markdown
+    assert "`plain`" in markdown
 
 
 @pytest.mark.parametrize("query", ["old=a b&new=c", "old=../x&new=y", f"old={NEW}&new={'9' * 40}"])

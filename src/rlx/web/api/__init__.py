@@ -27,6 +27,7 @@ _ENV = (
     ApiRoute("/folder", envs.folder, schemas.FolderAnswer),
     ApiRoute("/raw", envs.raw, None),
     ApiRoute("/random", envs.random, schemas.RandomAnswer),
+    ApiRoute("/revisions", envs.revisions, schemas.RevisionsAnswer),
     ApiRoute("/progress", envs.progress, None),
 )
 

@@ -18,6 +18,7 @@ from rlx.web.lists import task_list
 from rlx.web.pages.environment import environment_json
 from rlx.web.pages.files import file_json
 from rlx.web.pages.raw import raw_response
+from rlx.web.pages.revisions import ChangedRef, Sha, compare, revisions_json
 from rlx.web.pages.task import task_json
 from rlx.web.progress import told
 from rlx.web.queries import AskedTasks
@@ -91,6 +92,14 @@ async def random(request: Request, key: Key) -> Response:
     if ref is None:
         raise NotFound(f"{key} has no tasks.")
     return chance(key, ref, links_of(request).task(key, ref))
+
+
+async def revisions(request: Request, key: Key, old: Sha = "", new: Sha = "", ref: ChangedRef = "") -> Response:
+    """Its commits, newest first; with `old` and `new` what became of its tasks, with `ref` of one task's files."""
+    site, viewer = site_of(request), viewer_of(request)
+    commits = await site.services.library.revisions(key, viewer)
+    compared = await compare(site, key, viewer, old, new, ref)
+    return reply(request, revisions_json(key, commits, compared, site.links, language_of(request)))
 
 
 async def progress(request: Request, key: Key) -> Response:

@@ -180,6 +180,40 @@ class FileAnswer(Shape):
     raw: str | None
 
 
+class RevisionAnswer(Shape):
+    sha: str
+    title: str
+    at: str | None
+    url: str
+
+
+class ChangesAnswer(Shape):
+    old: str
+    new: str
+    added: list[str]
+    removed: list[str]
+    changed: list[str]
+    same: int
+
+
+class FileChangeAnswer(Shape):
+    path: str
+    kind: str
+    diff: str | None
+
+
+class TaskChangesAnswer(Shape):
+    ref: str
+    files: list[FileChangeAnswer]
+
+
+class RevisionsAnswer(Shape):
+    id: str
+    revisions: list[RevisionAnswer]
+    changes: ChangesAnswer | None
+    task: TaskChangesAnswer | None
+
+
 class RandomAnswer(Shape):
     id: str
     ref: str

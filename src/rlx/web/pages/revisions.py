@@ -21,7 +21,7 @@ SHOWN = 200
 """Tasks of one kind of change that a page lists."""
 
 Sha = Annotated[str, Query(max_length=201, description="A branch, tag or commit.")]
-Task = Annotated[str, Query(max_length=2048, description="A changed task, whose files are told too.")]
+ChangedRef = Annotated[str, Query(max_length=2048, description="A changed task, whose files are told too.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +34,13 @@ class Compared:
     task: TaskChanges | None = None
 
 
-async def revisions(request: Request, old: Sha = "", new: Sha = "", task: Task = "") -> Response:
+async def revisions(request: Request, old: Sha = "", new: Sha = "", task: ChangedRef = "") -> Response:
     key, site, viewer = env_address(request), site_of(request), viewer_of(request)
     library = site.services.library
     summary = await (await site.open(key, viewer)).summary()
     info = await library.info(key, viewer)
     commits = await library.revisions(key, viewer)
-    compared = None
-    if old and new:
-        with span("compare"):
-            compared = await _compare(site, key, viewer, check_revision(old), check_revision(new), task)
+    compared = await compare(site, key, viewer, old, new, task)
     view = View(
         "revisions.html",
         site.links.revisions(key, old or None, new or None, task or None),
@@ -64,12 +61,16 @@ async def revisions(request: Request, old: Sha = "", new: Sha = "", task: Task =
     return await answer(request, view)
 
 
-async def _compare(site: Site, key: EnvKey, viewer: Viewer, old: str, new: str, ref: str) -> Compared:
+async def compare(site: Site, key: EnvKey, viewer: Viewer, old: str, new: str, ref: str) -> Compared | None:
+    """What is between two revisions; None unless both are asked for. `ref` is a changed task, or empty."""
+    if not (old and new):
+        return None
     library = site.services.library
-    changes = await library.changes(key, viewer, old, new)
-    if changes.old == changes.new:
-        return Compared(old, new)
-    task = await library.task_changes(key, viewer, old, new, check_ref(ref)) if ref else None
+    with span("compare"):
+        changes = await library.changes(key, viewer, check_revision(old), check_revision(new))
+        if changes.old == changes.new:
+            return Compared(old, new)
+        task = await library.task_changes(key, viewer, old, new, check_ref(ref)) if ref else None
     return Compared(old, new, changes, task)
 
 
