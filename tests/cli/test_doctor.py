@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from rlx.cli.doctor import ADVICE
 from rlx.cli.serving import address, bind, check_host, is_loopback
 from rlx.errors import BadInput
 from rlx.health.needles import CANARY
@@ -31,6 +32,13 @@ def test_a_hub_that_is_away_is_found(rlx: Rlx) -> None:
     result = rlx("doctor", "--hub", "http://127.0.0.1:9", "--format", "json")
     assert result.code == 1
     assert {str(check["check"]): check["state"] for check in result.json()}["hub"] == "bad"
+    assert "Not well:" in result.err
+    assert f"hub: {ADVICE['hub']}" in result.err
+
+
+def test_every_check_that_can_be_bad_has_advice(rlx: Rlx) -> None:
+    checks = {str(check["check"]) for check in rlx("doctor", "--demo", "--format", "json").json()}
+    assert checks - ADVICE.keys() == {"rlx", "run extra"}
 
 
 def test_a_token_is_never_printed(rlx: Rlx, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,6 +90,34 @@ async def test_trouble_is_tried_again_and_then_told() -> None:
             await client.info(KEY, token=False)
 
 
+async def test_a_hub_that_never_answered_is_not_tried_again() -> None:
+    asked = 0
+
+    def away(request: Request) -> Response:
+        nonlocal asked
+        asked += 1
+        raise httpx2.ConnectError("no such host", request=request)
+
+    async with hub(away) as client:
+        with pytest.raises(Upstream, match="could not be reached") as caught:
+            await client.info(KEY, token=False)
+    assert asked == 1
+    assert "online" in str(caught.value.hint)
+
+
+async def test_a_hub_that_answered_before_is_tried_again() -> None:
+    turns = iter([True, False, True])
+
+    def flaky(request: Request) -> Response:
+        if next(turns):
+            return Response(200, json={"id": "org/name", "sha": SHA})
+        raise httpx2.ConnectError("refused", request=request)
+
+    async with hub(flaky) as client:
+        for _ in range(2):
+            assert (await client.info(KEY, token=False)).sha == SHA
+
+
 async def test_the_token_is_sent_only_when_given_and_only_to_the_hub() -> None:
     seen: list[Request] = []
 

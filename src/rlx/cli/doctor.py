@@ -18,6 +18,20 @@ if TYPE_CHECKING:
 app = new_app("Check this installation, or that a site leaks no answer.")
 
 
+ADVICE = {
+    "python": "Install Python 3.12 or newer, and rl-explorer into it.",
+    "huggingface_hub": "Install rl-explorer again.",
+    "fastapi": "Install rl-explorer again.",
+    "pyarrow": "Install rl-explorer again.",
+    "store": "Give a folder that can be written, with --store DIR or RLX_STORE.",
+    "cache": "Give a folder that can be written, with RLX_CACHE_DIR.",
+    "bubblewrap": "Let this user make namespaces. Reading works without.",
+    "hub": "Go online, or check --hub and RLX_HUB. Without a Hub, read a folder (--hub DIR) or the demo (--demo).",
+    "token": "Sign in again with hf auth login, or unset HF_TOKEN.",
+}
+"""What to do about a check that is bad."""
+
+
 @app.command("doctor")
 def doctor(
     hub: HubOption = None,
@@ -59,6 +73,9 @@ def doctor(
     bad = [check.check for check in checks if check.state == "bad"]
     if bad:
         note(f"Not well: {', '.join(bad)}.")
+        for name in bad:
+            if name in ADVICE:
+                note(f"{name}: {ADVICE[name]}")
         raise typer.Exit(1)
 
 

@@ -3,7 +3,8 @@ more than the request. Every call takes the viewer's token or False explicitly; 
 
 Raises `NotFound` (missing, or private to somebody else: the Hub does not tell which), `Forbidden` (gated, refused
 token) and `Upstream` (down, slow, rate limited, lying). Reads are tried three times on network errors, 408 and
-5xx; a 429 is not waited for, it is told with `retry_after`.
+5xx; a 429 is not waited for, it is told with `retry_after`. A Hub that cannot be connected to is tried again only once
+it has ever answered: till then it is away, or this machine is.
 """
 
 import json
@@ -31,6 +32,7 @@ MAX_JSON = 64 * 1024 * 1024
 """Bytes of one JSON answer."""
 PATHS_A_CALL = 500
 _NEXT = re.compile(r'<([^<>]{1,4000})>\s*;[^,]*rel="?next"?')
+_UNCONNECTED = (httpx2.ConnectError, httpx2.ConnectTimeout)
 _RETRIED = frozenset({408, 500, 502, 503, 504})
 _COMMON_FIELDS = ("author", "cardData", "createdAt", "lastModified", "likes", "private", "sha", "tags", "trendingScore")
 _FIELDS: Mapping[Kind, tuple[str, ...]] = {
@@ -73,6 +75,7 @@ class HubClient:
         self.connections = connections
         self.budget = BudgetMeter(clock)
         self._pause = pause
+        self._answered = False
         self._http = httpx2.AsyncClient(
             transport=transport,
             timeout=httpx2.Timeout(timeout, connect=5.0, pool=None),
@@ -261,7 +264,7 @@ class HubClient:
         """Send with retries and follow up to three redirects, read the body within `limit`, and map errors."""
         try:
             async for attempt in stamina.retry_context(
-                on=(httpx2.TransportError, httpx2.DecodingError, _Busy),
+                on=self._is_passing,
                 attempts=ATTEMPTS,
                 wait_initial=self._pause,
                 wait_jitter=self._pause,
@@ -269,14 +272,16 @@ class HubClient:
             ):
                 with attempt, span("hub"):
                     answer = await self._once(method, url, token, headers, data, limit, what)
+                    self._answered = True
                     self.budget.read(answer.headers)
                     if answer.status in _RETRIED:
                         raise _Busy(answer)
         except (httpx2.TransportError, httpx2.DecodingError) as error:
             slow = isinstance(error, httpx2.TimeoutException)
+            away = isinstance(error, _UNCONNECTED) and not self._answered
             raise Upstream(
                 f"The Hub {'took too long' if slow else 'could not be reached'} for {what}.",
-                hint="Try again in a minute.",
+                hint=f"Is this machine online, and {self.endpoint} right?" if away else "Try again in a minute.",
                 retry_after=30,
             ) from error
         except _Busy as busy:
@@ -309,6 +314,12 @@ class HubClient:
             if not self._is_ours(url) and urlsplit(url).scheme != "https":
                 raise Upstream(f"The Hub pointed to an address that is not https, for {what}.")
         raise Upstream(f"The Hub redirected in circles for {what}.")
+
+    def _is_passing(self, error: Exception) -> bool:
+        """Whether asking again may help."""
+        if isinstance(error, _UNCONNECTED):
+            return self._answered
+        return isinstance(error, httpx2.TransportError | httpx2.DecodingError | _Busy)
 
     def _is_ours(self, url: str) -> bool:
         mine, theirs = urlsplit(self.endpoint), urlsplit(url)
