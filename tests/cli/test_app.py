@@ -111,6 +111,13 @@ def test_revealing_what_is_on_a_hub_exits_4(rlx: Rlx) -> None:
         assert "folder of your own" in result.err
 
 
+@pytest.mark.parametrize("form", ["human", "json"])
+def test_a_choice_that_is_none_is_told_in_plain_words(rlx: Rlx, form: str) -> None:
+    result = rlx("env", "ls", "--demo", "--sort", "bogus", "--format", form)
+    assert "'bogus' is not one of" in result.err
+    assert "Value error" not in result.err
+
+
 def test_a_setting_that_cannot_be_is_named(rlx: Rlx, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RLX_INDEX_JOBS", "several")
     result = rlx("env", "ls", "--demo")

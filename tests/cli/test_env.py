@@ -96,6 +96,36 @@ def test_a_folder_within_a_hub_is_refused_and_the_hub_is_named(
     assert f"Did you mean {fixture_hub.resolve()}?" in result.err
 
 
+def test_filters_of_any_case_are_understood(rlx: Rlx, hub: tuple[str, str]) -> None:
+    for exact, typed in (("graded=One score", "graded=one SCORE"), ("format=harbor", "format=Harbor")):
+        lists = [rlx("env", "ls", *hub, "--filter", it, "--format", "quiet").out for it in (exact, typed)]
+        assert lists[0] == lists[1] != ""
+
+
+def test_a_value_that_no_environment_has_is_answered_with_those_there_are(rlx: Rlx, hub: tuple[str, str]) -> None:
+    result = rlx("env", "ls", *hub, "--filter", "graded=magic")
+    assert result.code == 2
+    assert "One score" in result.err
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"), [("acme/echo-env", "space:acme/echo-env"), ("space:acme/layout-flat", "acme/layout-flat")]
+)
+@pytest.mark.parametrize("command", [("env", "show"), ("env", "claim"), ("task", "ls")])
+def test_a_name_of_the_other_kind_is_suggested(
+    rlx: Rlx, hub: tuple[str, str], command: tuple[str, str], asked: str, meant: str
+) -> None:
+    result = rlx(*command, asked, *hub)
+    assert result.code == 2
+    assert f"Hint: Did you mean {meant}?" in result.err
+
+
+def test_what_a_folder_lacks_is_said_to_lack_there(rlx: Rlx, hub: tuple[str, str]) -> None:
+    result = rlx("env", "show", "acme/nothing", *hub)
+    assert f"No acme/nothing in {Path(hub[1]).resolve()}" in result.err
+    assert "sign in" not in result.err
+
+
 def test_a_folder_that_is_no_hub_is_told_what_one_is(rlx: Rlx, tmp_path: Path) -> None:
     result = rlx("env", "ls", "--hub", str(tmp_path))
     assert result.code == 2

@@ -40,6 +40,25 @@ def test_filters_search_and_columns_narrow_the_list(rlx: Rlx, hub: tuple[str, st
     assert rlx("task", "ls", ENV, *hub, "--search", "parser", "--format", "quiet").out == "tasks/fix-parser\n"
 
 
+def test_filters_of_any_case_are_understood(rlx: Rlx, hub: tuple[str, str]) -> None:
+    assert rlx("task", "ls", ENV, *hub, "--filter", "difficulty=hARD", "--format", "quiet").out == "tasks/no-solution\n"
+
+
+@pytest.mark.parametrize(("typed", "named"), [("colour=red", "difficulty, "), ("difficulty=odd", "Easy, Medium, Hard")])
+def test_unknown_filters_and_values_are_answered_with_those_there_are(
+    rlx: Rlx, hub: tuple[str, str], typed: str, named: str
+) -> None:
+    result = rlx("task", "ls", ENV, *hub, "--filter", typed)
+    assert (result.code, result.out) == (2, "")
+    assert named in result.err
+
+
+def test_an_environment_without_tasks_has_no_filters(rlx: Rlx, hub: tuple[str, str]) -> None:
+    result = rlx("task", "ls", "acme/plain-files", *hub, "--filter", "difficulty=Hard")
+    assert result.code == 2
+    assert "nothing to filter by" in result.err
+
+
 def test_a_limit_says_how_many_there_are(rlx: Rlx, hub: tuple[str, str]) -> None:
     limited = rlx("task", "ls", "acme/settings", *hub, "--limit", "3", "--format", "quiet")
     everything = rlx("task", "ls", "acme/settings", *hub, "--limit", "0", "--format", "quiet")
@@ -75,6 +94,7 @@ def test_files_are_listed_and_withheld_ones_say_why(rlx: Rlx, hub: tuple[str, st
     assert {"task.toml", "instruction.md", "environment", "solution", "tests"} <= {str(item["path"]) for item in top}
     solution = rlx("task", "files", *TASK, "solution", *hub, "--format", "json").json()
     assert all(item["withheld"] for item in solution)
+    assert {str(item["path"]) for item in top if item["withheld"]} == {"solution"}
     environment = rlx("task", "files", *TASK, "environment", *hub, "--format", "json").json()
     reasons = {str(item["path"]): item["withheld"] for item in environment}
     assert reasons["environment/parser.py"] is None

@@ -111,6 +111,7 @@ def run(arguments: Sequence[str]) -> int:
         _tell(error, arguments)
         return outcome(error).exit_code
     except TyperException as error:
+        error.message = error.message.removeprefix("Value error, ")  # a word of pydantic, which Typer passes on
         if not _wants_json(arguments):
             _show_usage(error)
             return error.exit_code

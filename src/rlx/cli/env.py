@@ -1,10 +1,10 @@
 """`rlx env`: find and read environments."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from rlx.cli.filters import Filters, settle
 from rlx.cli.options import (
     ColumnsOption,
     DemoOption,
@@ -38,8 +38,6 @@ FIELDS = {"kind": "kind", "format": "format", "framework": "framework", "state":
 FACETS = ("graded", "runs", "difficulty", "size", "licence")
 """Filters that the catalog counts too."""
 PAGE = 200
-
-type Filters = Mapping[str, tuple[str, ...]]
 
 KeyArgument = Annotated[str, typer.Argument(metavar="ENV", help="org/name, or space:org/name.", show_default=False)]
 SortOption = Annotated[
@@ -82,9 +80,10 @@ def ls(
         if read:
             with progress("Reading environments") as tell:
                 await services.catalog.all(viewer, tell)
+        known = await _settle(services, facets, viewer) if facets else {}
         found: list[EnvCard] = []
         while True:
-            query = EnvQuery(text=search, filters=facets, sort=sort, offset=len(found), limit=PAGE)
+            query = EnvQuery(text=search, filters=known, sort=sort, offset=len(found), limit=PAGE)
             page = await services.catalog.search(query, viewer)
             found += page.items
             if not page.items or len(found) >= page.total:
@@ -127,14 +126,15 @@ def claim(
     format: FormatOption = "auto",
 ) -> None:
     """Show which formats claim an environment, how surely, and on what evidence. The first opens it."""
-    from rlx.cli.session import with_services
+    from rlx.cli.session import missing_told, with_services
     from rlx.ids import parse_key
     from rlx.texts import words
 
     env = parse_key(key)
 
     async def work(services: "Services", viewer: "Viewer") -> "list[Claimed]":
-        return await services.library.claims(env, viewer)
+        async with missing_told(services, env, viewer):
+            return await services.library.claims(env, viewer)
 
     claims = with_services(make_settings(hub, demo, store), work)
     records: list[Record] = [
@@ -183,10 +183,18 @@ def _split_filters(filters: Filters) -> tuple[Filters, Filters]:
     )
 
 
+async def _settle(services: "Services", facets: Filters, viewer: "Viewer") -> Filters:
+    from rlx.model import EnvQuery
+
+    offered = (await services.catalog.search(EnvQuery(limit=1), viewer)).facets
+    known = {facet.key: [str(item.value) for item in facet.values] for facet in offered}
+    return settle(facets, {key: known.get(key, ()) for key in FACETS}, "these environments")
+
+
 def _matches(record: Record, filters: Filters) -> bool:
     for key, wanted in filters.items():
         value = record[FIELDS[key]]
         values = value if isinstance(value, list) else [value]
-        if not any(str(item) in wanted for item in values):
+        if not {str(item).casefold() for item in values} & {item.casefold() for item in wanted}:
             return False
     return True

@@ -55,7 +55,10 @@ def make_settings(hub: str | None, demo: bool, store: Path | None, **more: objec
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"])).upper().removeprefix("RLX_")
-        raise BadInput(f"The setting RLX_{where} is wrong: {first['msg']}.", hint="See docs/settings.md.") from error
+        raise BadInput(
+            f"The setting RLX_{where} is wrong: {first['msg'].removeprefix('Value error, ')}.",
+            hint="See docs/settings.md.",
+        ) from error
     except SettingsError as error:
         raise BadInput(
             "An RLX_ variable of the environment is malformed.", hint="Lists are written as JSON."

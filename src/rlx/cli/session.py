@@ -1,11 +1,13 @@
 """Runs a command's asynchronous part over services of its own, as this machine's viewer."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import anyio
 
 from rlx.cli.output import progress
-from rlx.errors import NotReady, RlxError
+from rlx.errors import NotFound, NotReady, RlxError
 from rlx.formats.base import Environment
 from rlx.hub.token import machine_token
 from rlx.ids import EnvKey
@@ -44,10 +46,35 @@ def this_viewer(settings: Settings) -> Viewer:
 
 async def open_environment(services: Services, key: EnvKey, viewer: Viewer) -> Environment:
     """The environment, read to the end; a bar shows how far the first reading is."""
+    async with missing_told(services, key, viewer):
+        try:
+            return await services.library.open(key, viewer, wait=0.2)
+        except NotReady:
+            with progress(f"Reading {key}") as tell:
+                async for step in services.library.follow(key, viewer):
+                    tell(step.done, step.total)
+            return await services.library.open(key, viewer, wait=None)
+
+
+@asynccontextmanager
+async def missing_told(services: Services, key: EnvKey, viewer: Viewer) -> AsyncIterator[None]:
+    """Says of an environment that is not there where it was looked for, and when one of the other kind has its name."""
     try:
-        return await services.library.open(key, viewer, wait=0.2)
-    except NotReady:
-        with progress(f"Reading {key}") as tell:
-            async for step in services.library.follow(key, viewer):
-                tell(step.done, step.total)
-        return await services.library.open(key, viewer, wait=None)
+        yield
+    except NotFound as error:
+        folder = local_folder(services.settings.hub)
+        other = replace(key, kind="dataset" if key.kind == "space" else "space")
+        if await _is_there(services, other, viewer):
+            hint: str | None = f"Did you mean {other}?"
+        else:
+            hint = error.hint if folder is None else "rlx env ls shows what there is."
+        message = error.message if folder is None else f"No {key} in {folder}, or it is private there."
+        raise NotFound(message, hint=hint) from error
+
+
+async def _is_there(services: Services, key: EnvKey, viewer: Viewer) -> bool:
+    try:
+        await services.hub.info(key, token=viewer.token or False)
+    except RlxError:
+        return False
+    return True

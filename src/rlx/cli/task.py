@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from rlx.cli.env import KeyArgument
+from rlx.cli.filters import Filters, fits, settle
 from rlx.cli.options import (
     ColumnsOption,
     DemoOption,
@@ -23,6 +24,7 @@ from rlx.cli.output import Output, Record, choose_columns, note, tell_rest
 from rlx.errors import NotFound
 
 if TYPE_CHECKING:
+    from rlx.formats.base import Environment
     from rlx.ids import EnvKey
     from rlx.model import Blob, FileEntry, Listing, Task, TaskCard, Viewer
     from rlx.services import Services
@@ -73,10 +75,11 @@ def ls(
 
     async def work(services: "Services", viewer: "Viewer") -> "tuple[list[TaskCard], int]":
         environment = await open_environment(services, env, viewer)
+        known = await _settle(environment, filters, str(env)) if filters else {}
         found: list[TaskCard] = []
         while True:
             size = PAGE if most is None else min(PAGE, most - len(found))
-            query = TaskQuery(search, filters, subset, sort, offset=len(found), limit=size)
+            query = TaskQuery(search, known, subset, sort, offset=len(found), limit=size)
             page = await environment.tasks(query)
             found += page.items
             if not page.items or len(found) in (page.total, most):
@@ -218,6 +221,25 @@ def card_record(card: "TaskCard") -> Record:
 def task_record(task: "Task", env: "EnvKey") -> Record:
     """A task in the JSON shape that scripts rely on."""
     return {"id": str(env), **_json_object(task)}
+
+
+async def _settle(environment: "Environment", filters: Filters, what: str) -> Filters:
+    """The filters, settled by the facets that are offered, else by those of every task."""
+    from rlx.model import TaskQuery
+
+    offered = (await environment.tasks(TaskQuery(limit=1))).facets
+    known = {facet.key: [str(item.value) for item in facet.values] for facet in offered}
+    seen = 0
+    while not fits(filters, known):
+        page = await environment.tasks(TaskQuery(offset=seen, limit=PAGE))
+        if not page.items:
+            break
+        seen += len(page.items)
+        for card in page.items:
+            for key, values in card.facets.items():
+                values_known = known.setdefault(key, [])
+                values_known += [value for value in map(str, values) if value not in values_known]
+    return settle(filters, known, what)
 
 
 async def _shuffled(services: "Services", viewer: "Viewer") -> "list[EnvKey]":
