@@ -42,6 +42,13 @@ def test_a_line_is_plain_words_wherever_it_stands(text: str) -> None:
             assert {child.type for child in token.children or []} <= {"text", "text_special"}
 
 
+def test_a_page_past_the_end_says_so() -> None:
+    told = listing_markdown(Page[TaskCard]((), 136, 9999, 40))
+    assert "the list ends after 136 items" in told
+    assert "9,999" not in told
+    assert "0 to 0 of 0" in listing_markdown(Page[TaskCard]((), 0, 0, 40))
+
+
 @given(TEXT)
 def test_a_span_is_one_piece_of_code(text: str) -> None:
     tokens = PARSER.parse(f"x {span(text)} y\n")

@@ -88,8 +88,16 @@ def folder_of(path: str, listed: Mapping[str, FileEntry], offset: int = 0) -> Li
     children = folder_children(listed, path)
     if path and not children:
         raise NotFound(f"No file or folder {path[:200]!r} in this task.")
-    shown = [listed.get(child) or FileEntry(child, 0, is_dir=True) for child in _slice(children, offset)]
+    paths = list(listed)
+    shown = [listed.get(child) or _listed_folder(child, paths, listed) for child in _slice(children, offset)]
     return _part(path, shown, len(children), offset)
+
+
+def _listed_folder(path: str, paths: Sequence[str], listed: Mapping[str, FileEntry]) -> FileEntry:
+    """A folder, withheld when every file in it is. `paths` are those of `listed`."""
+    inside = paths[bisect_left(paths, f"{path}/") : bisect_left(paths, f"{path}0")]  # "0" is the character after "/"
+    reasons = [listed[name].withheld for name in inside]
+    return FileEntry(path, 0, is_dir=True, withheld=None if None in reasons else reasons[0])
 
 
 def _slice(children: Sequence[str], offset: int) -> Sequence[str]:

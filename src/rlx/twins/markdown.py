@@ -128,6 +128,8 @@ def _listing(
     last = page.offset + len(page.items)
     first = min(page.offset + 1, last)
     counted = say("twins.range", first=f"{first:,}", last=f"{last:,}", total=f"{page.total:,}")
+    if page.offset and not page.items:
+        counted = say("twins.past_end", n=page.total)
     yield words(counted, language)
     if isinstance(page, Page) and page.note is not None:
         yield line(page.note, language)

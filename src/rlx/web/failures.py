@@ -67,7 +67,7 @@ def _ours(error: Exception) -> RlxError:
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"][1:])
-        return BadInput(f"The parameter {name!r} cannot be used: {first['msg']}.")
+        return BadInput(f"The parameter {name!r} cannot be used: {first['msg'].removeprefix('Value error, ')}.")
     if isinstance(error, HTTPException) and error.status_code == 404:
         return NotFound("There is no such page.", hint="Begin at the list of environments.")
     return BadInput("This address does not take that kind of request.")

@@ -137,7 +137,7 @@ def test_configuration_shows_what_is_written_and_what_it_is_read_as(simple: File
 @pytest.mark.parametrize(
     ("review", "said"),
     [
-        (None, "Not asked: Harbor is not installed here, or has not answered yet."),
+        (None, "Not asked: Harbor has not answered yet, or is not installed here (pip install "),
         ({"harbor": "0.25.0", "loads": True, "why": None}, "Harbor 0.25.0 loads it."),
         (
             {"harbor": "0.25.0", "loads": False, "why": "task.name: no org"},
@@ -173,7 +173,7 @@ def test_a_folder_that_is_no_harbor_task_is_readable(page: Show) -> None:
         "gold.json": '[{"name": "ZEBRA-SECRET"}]',
     }
     text = page(files)
-    assert "It is no runnable Harbor task: it has no tests/test.sh and environment/." in text
+    assert "It is no runnable Harbor task: it has no tests/test.sh or environment/." in text
     assert "Book a room." in text
     assert '"model": "m"' in text
     assert "- `gold.json`: withheld." in text

@@ -18,3 +18,10 @@ def listed(words: Sequence[str]) -> Say | str:
     if len(words) < 2:
         return words[0] if words else ""
     return say("harbor.list", most=", ".join(words[:-1]), last=words[-1])
+
+
+def none_of(words: Sequence[str]) -> Say | str:
+    """Words as one lists what is not there."""
+    if len(words) < 2:
+        return words[0] if words else ""
+    return say("harbor.none_of", most=", ".join(words[:-1]), last=words[-1])

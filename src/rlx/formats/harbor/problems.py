@@ -2,7 +2,7 @@
 
 from rlx.answers import Masked, name, prose
 from rlx.formats.harbor.missing import missing_parts
-from rlx.formats.harbor.phrases import listed
+from rlx.formats.harbor.phrases import none_of
 from rlx.formats.harbor.running import Subject
 from rlx.model import Code
 from rlx.texts import Say, say
@@ -21,7 +21,7 @@ def problem_of(subject: Subject) -> Say | None:
         return say("harbor.problem.toml_at", message=problem.message, **at)
     lacking = missing_parts(subject.settings, subject.paths)
     if lacking:
-        return say("harbor.problem.missing", what=listed(lacking))
+        return say("harbor.problem.missing", what=none_of(lacking))
     if subject.facts.mark:
         return say("harbor.problem.mark")
     return say("harbor.problem.not_utf8", path=subject.facts.not_utf8[0]) if subject.facts.not_utf8 else None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rlx.formats.harbor.facts import COMPOSE, DOCKERFILE, Facts
 from rlx.formats.harbor.missing import grader_image, missing_parts
-from rlx.formats.harbor.phrases import listed
+from rlx.formats.harbor.phrases import listed, none_of
 from rlx.formats.harbor.schema import ALLOWLIST, NO_NETWORK, PUBLIC, TaskSettings
 from rlx.model import RunOption
 from rlx.texts import Say, say
@@ -84,7 +84,7 @@ def _common(subject: Subject) -> Iterator[Obstacle]:
         yield Obstacle(say("harbor.run.unparsed"), at)
     lacking = missing_parts(settings, subject.paths)
     if lacking:
-        yield Obstacle(say("harbor.run.missing", what=listed(lacking)), None)
+        yield Obstacle(say("harbor.run.missing", what=none_of(lacking)), None)
     if facts.mark:
         yield Obstacle(say("harbor.run.mark"), "task.toml:1")
     if facts.not_utf8:
