@@ -2,11 +2,13 @@
 UV := $(or $(shell command -v uv 2>/dev/null),.uv/bin/uv)
 RUN := $(UV) run --no-sync
 
+PORT ?= 7860
+
 .PHONY: demo test check format clean
 
 demo: $(UV)
 	$(UV) sync --locked --no-dev --inexact
-	$(RUN) rlx serve --demo
+	@$(RUN) rlx serve --demo --port $(PORT) & server=$$!; trap 'kill $$server; wait $$server; exit 0' INT TERM; wait $$server
 
 test: check
 	$(RUN) pytest -n auto
