@@ -4,6 +4,7 @@ On a local hub every environment is read in the background, so that counts and k
 what has not been opened is known by its tags alone.
 """
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from secrets import randbelow
@@ -23,8 +24,12 @@ from rlx.store.instance import InstanceFile
 from rlx.texts import say
 
 READ_AT_ONCE = 4
+READ_AGAIN = 30.0
+"""Seconds after which a local hub is looked through for what changed."""
 HITS = 50
 """Tasks of one environment that a search across all of them looks at."""
+
+_log = logging.getLogger(__name__)
 
 type OnRead = Callable[[int, int], None]
 """Told how many environments are read, of how many."""
@@ -99,14 +104,15 @@ class Catalog:
         return [self._card(info) for info in infos]
 
     async def read_all(self) -> None:
-        """Read everything in the background, so that the explore page knows it."""
+        """Keep everything read, in the background, so that the explore page knows it. Ends only when cancelled."""
         self._reading = True
-        try:
-            await self.all(ANONYMOUS)
-        except UserError:
-            return  # the Hub is away: pages say so themselves, and reading starts again with the next listing
-        finally:
-            self._reading = False
+        while True:
+            try:
+                await self.all(ANONYMOUS)
+                self._reading = False
+            except UserError as error:
+                _log.info("reading everything waits: %s", error.message)  # pages say so themselves
+            await anyio.sleep(READ_AGAIN)
 
     async def tasks(self, text: str, *, limit: int = 10) -> tuple[TaskHit, ...]:
         """Tasks of the environments read here that hold every word: first those that are called so."""
@@ -182,9 +188,10 @@ class Catalog:
         except NotReady:
             return
         except UserError as error:
-            self._cards[info.key] = replace(
-                listed_card(info), state="failed", why=say("index.unreadable", reason=error.message)
-            )
+            self._cards[info.key] = _failed(info, error.message)
+        except Exception as error:  # one environment's trouble is its own; the others are still read
+            _log.exception("reading %s failed", info.key)
+            self._cards[info.key] = _failed(info, type(error).__name__)
 
     def _card(self, info: RepoInfo) -> EnvCard:
         known = self._cards.get(info.key)
@@ -197,3 +204,7 @@ class Catalog:
             trending=info.trending,
             modified=info.modified,
         )
+
+
+def _failed(info: RepoInfo, reason: str) -> EnvCard:
+    return replace(listed_card(info), state="failed", why=say("index.unreadable", reason=reason))

@@ -15,8 +15,8 @@ from rlx.web.site import open_asked, viewer_of
 from rlx.web.views.media import PLAYED
 
 _POLICY = "sandbox; default-src 'none'"
-_PLAYER = "; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'"
-"""A browser that is sent to a film wraps it in a page of its own, which needs these."""
+_PLAYER = "; img-src 'self'; media-src 'self'"
+"""A browser that is sent to a film wraps it in a page of its own, which plays it by its address."""
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 
 
