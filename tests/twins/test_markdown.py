@@ -43,10 +43,10 @@ def test_a_line_is_plain_words_wherever_it_stands(text: str) -> None:
 
 
 def test_a_page_past_the_end_says_so() -> None:
-    told = listing_markdown(Page[TaskCard]((), 136, 9999, 40))
+    told = listing_markdown(Page((), 136, 9999, 40))
     assert "the list ends after 136 items" in told
     assert "9,999" not in told
-    assert "0 to 0 of 0" in listing_markdown(Page[TaskCard]((), 0, 0, 40))
+    assert "0 to 0 of 0" in listing_markdown(Page((), 0, 0, 40))
 
 
 @given(TEXT)
