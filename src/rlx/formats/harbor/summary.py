@@ -91,18 +91,18 @@ def _grading(counts: Counts) -> Iterator[Say]:
     if one and named:
         yield say("harbor.overview.graded_both", one=one, named=named)
     elif one or named:
-        every = one + named == counts.tasks
-        kind = "single" if one else "named"
-        yield (
-            say(f"harbor.overview.graded_each_{kind}")
-            if every
-            else say(f"harbor.overview.graded_{kind}", n=one + named)
-        )
+        yield _graded(counts.tasks, one + named, "single" if one else "named")
     if missing:
         yield say("harbor.overview.graded_missing", n=missing)
     for need, key in (("Model judge", "judge"), ("Separate grader", "separate"), ("Steps", "steps")):
         if needs.get(need):
             yield say(f"harbor.overview.graded_{key}", n=needs[need])
+
+
+def _graded(tasks: int, graded: int, kind: str) -> Say:
+    if tasks == 1:
+        return say(f"harbor.overview.graded_only_{kind}")
+    return say(f"harbor.overview.graded_{'each_' if graded == tasks else ''}{kind}", n=graded)
 
 
 def _problems(problems: Mapping[str, Sequence[str]]) -> Iterator[Block]:

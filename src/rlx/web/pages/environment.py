@@ -10,7 +10,7 @@ from rlx.answers import name
 from rlx.answers.shown import Json
 from rlx.errors import NotFound
 from rlx.hub.info import RepoInfo
-from rlx.model import Facet, Listing, Page, Section, Shares, Summary, TaskCard, TaskQuery
+from rlx.model import Facet, Listing, Page, Section, Shares, Summary, TaskCard, TaskQuery, Withheld
 from rlx.telemetry import span
 from rlx.texts import Say, say
 from rlx.twins.jsonable import object_json, to_json
@@ -134,7 +134,16 @@ def _parts(summary: Summary) -> dict[str, Any]:
         "uniform": [item for item in drawn if _is_uniform(item)],
         "facts": [section for section in others if _is_narrow(section)],
         "others": [section for section in others if not _is_narrow(section)],
+        "held": _held(summary.withheld),
     }
+
+
+def _held(items: Sequence[Withheld]) -> list[tuple[Say, list[str]]]:
+    """What is withheld, by reason, in the order it is told."""
+    groups: dict[Say, list[str]] = {}
+    for item in items:
+        groups.setdefault(item.reason, []).append(item.where)
+    return list(groups.items())
 
 
 def _shares(section: Section) -> Iterator[Shares]:
