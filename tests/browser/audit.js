@@ -1,5 +1,5 @@
 // Looks at every control of a page as it stands, and uses those that change the page in place. Returns what is wrong.
-async () => {
+async ({ geometry }) => {
   const found = [];
   const tell = (what, element) => found.push(`${what}: ${element.outerHTML.slice(0, 160).replace(/\s+/g, " ")}`);
   const frame = () => new Promise((done) => { requestAnimationFrame(() => setTimeout(done, 0)); });
@@ -20,7 +20,7 @@ async () => {
   // What one would press: a check box is as large as its label.
   const target = (element) => (element.matches("input") && element.closest("label")) || element;
   const inText = (element) => element.matches("a") && getComputedStyle(element).display === "inline";
-  for (const element of document.querySelectorAll(selector)) {
+  for (const element of geometry ? document.querySelectorAll(selector) : []) {
     if (!seen(element) || element.matches("[aria-disabled], :disabled, .vh, .skip, [tabindex='-1']") || element.closest(".vh")) continue;
     const place = target(element);
     place.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });

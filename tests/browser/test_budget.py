@@ -29,7 +29,7 @@ def weigh(page: Page, path: str) -> Weighed:
     """Load `path` and weigh all that comes."""
     seen: list[Response] = []
     page.on("response", lambda response: seen.append(response))  # noqa: PLW0108 - Playwright needs a function
-    page.goto(path, wait_until="networkidle")
+    page.goto(path)
     found = Weighed()
     for response in seen:
         found.add(response)
