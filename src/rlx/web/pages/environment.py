@@ -188,7 +188,8 @@ def _columns(summary: Summary) -> Sequence[Facet]:
     """Facets that tell tasks apart: at least half of them have one value, and not all the same."""
     known = {facet.key: facet for facet in summary.facets}
     least = (summary.tasks or 0) / 2
-    found = [known[key] for key in _COLUMNS if key in known and len(known[key].values) > 1]
+    offered = [key for key in _COLUMNS if key != "group" or len(summary.subsets) < 2]
+    found = [known[key] for key in offered if key in known and len(known[key].values) > 1]
     return [facet for facet in found if sum(value.n for value in facet.values) >= least]
 
 

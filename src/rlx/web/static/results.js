@@ -1,32 +1,37 @@
 // A list that replaces itself in place: words as they are typed, filters, sorts and pages. Without this script the same
-// form and links load the same pages. `root` holds `[data-ask]`, the form, and the parts `[data-part]` that are replaced.
-const WAIT = 160;
+// form and links load the same pages. `root` is or holds the form `[data-ask]`; its `[data-part]`s are replaced, its
+// `[data-fold]`s stay as they were unfolded, and `[data-top]` is where a reader is taken.
+const WAIT = 160; // after a key, before asking; and before what is shown turns to bones
 
-export function results(root, defaults) {
-  const form = root.querySelector("[data-ask]");
-  if (!form) return;
+/** `usual` values of fields are left out of addresses; `mine` says which links of this page are shown in place. */
+export function results(root, { usual, mine, replaced = () => {} }) {
+  const form = root.matches("[data-ask]") ? root : root.querySelector("[data-ask]");
+  if (!form) return null;
   const box = form.elements.q;
   const status = root.querySelector("[data-status]");
   const part = (name) => root.querySelector(`[data-part=${name}]`);
-  let asked, timer, shown = location.search, typing = false;
+  let asked, typed, waiting = 0, shown = location.search, typing = false;
 
-  // The address of what a form says now; what is as usual is left out.
-  const address = (source) => {
+  /** The address of what a form says now. */
+  function address(source) {
     const url = new URL(source.action);
     for (const [name, value] of new FormData(source)) {
-      if (value && value !== defaults[name]) url.searchParams.append(name, value.trim());
+      if (value && value !== usual[name]) url.searchParams.append(name, value.trim());
     }
     return url;
-  };
+  }
 
-  async function show(url, how, top) {
-    clearTimeout(timer);
+  /** Replace the results by those of `url`. `how` is the method of `history` that keeps it, if any. */
+  async function show(url, how, { top = false, quiet = false } = {}) {
+    if (quiet && waiting) return replaced(); // what a reader asked for comes first
+    clearTimeout(typed);
+    waiting += 1;
     asked?.abort();
     const signal = (asked = new AbortController()).signal;
     const ask = new URL(url);
     ask.searchParams.set("part", "results");
     ask.hash = "";
-    part("list").setAttribute("aria-busy", "true");
+    const slow = quiet ? 0 : setTimeout(() => part("list").setAttribute("aria-busy", "true"), WAIT);
     try {
       const answer = await fetch(ask, { signal, headers: { accept: "text/html" } });
       if (!answer.ok) throw new Error(answer.status);
@@ -34,10 +39,15 @@ export function results(root, defaults) {
       if (how) history[how](null, "", url);
       shown = url.search;
       replace(page);
-      status.textContent = part("list").querySelector("[data-count]").textContent;
-      if (top) root.querySelector("h2").scrollIntoView();
+      if (!quiet) status.textContent = part("list").querySelector("[data-count]").textContent || part("list").querySelector(".empty h3")?.textContent;
+      if (top) root.querySelector("[data-top]").scrollIntoView();
     } catch (error) {
-      if (error.name !== "AbortError") location.assign(url); // the server itself says what is wrong
+      if (error.name === "AbortError") return;
+      if (quiet) replaced();
+      else location.assign(url); // the server itself says what is wrong
+    } finally {
+      clearTimeout(slow);
+      waiting -= 1;
     }
   }
 
@@ -46,15 +56,16 @@ export function results(root, defaults) {
     const folds = new Map(Array.from(root.querySelectorAll("[data-fold]"), (fold) => [fold.dataset.fold, fold.open]));
     for (const fresh of page.querySelectorAll("[data-part]")) part(fresh.dataset.part).replaceWith(document.adoptNode(fresh));
     for (const fold of root.querySelectorAll("[data-fold]")) fold.open = folds.get(fold.dataset.fold) ?? fold.open;
-    if (held) (root.querySelector(held) ?? root.querySelector("h2")).focus({ preventScroll: true });
+    if (held) (root.querySelector(held) ?? root.querySelector("[data-top]")).focus({ preventScroll: true });
     for (const link of document.querySelectorAll(".foot a[href*='format=']")) {
       const twin = new URL(location.href);
       twin.searchParams.set("format", new URL(link.href).searchParams.get("format"));
       link.href = twin;
     }
+    replaced();
   }
 
-  // A selector that finds a focused control again after its part was replaced.
+  /** A selector that finds a focused control again after its part was replaced. */
   function handle(control) {
     const inside = control?.closest("[data-part]");
     if (!inside || !root.contains(inside)) return null;
@@ -63,15 +74,16 @@ export function results(root, defaults) {
     return `[data-part=${inside.dataset.part}] [${name}="${CSS.escape(control.getAttribute(name) ?? "")}"]`;
   }
 
-  const settle = (url) => {
+  /** Let the fields that are not replaced say what `url` says. */
+  function settle(url) {
     typing = false;
     box.value = url.searchParams.get("q") ?? "";
-    for (const select of form.querySelectorAll("select")) select.value = url.searchParams.get(select.name) ?? defaults[select.name];
-  };
+    for (const select of form.querySelectorAll("select")) select.value = url.searchParams.get(select.name) ?? usual[select.name];
+  }
 
   box.addEventListener("input", () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
+    clearTimeout(typed);
+    typed = setTimeout(() => {
       show(address(form), typing ? "replaceState" : "pushState");
       typing = true;
     }, WAIT);
@@ -80,7 +92,7 @@ export function results(root, defaults) {
   root.addEventListener("submit", (event) => {
     event.preventDefault();
     typing = false;
-    show(address(event.target), "pushState", event.target !== form);
+    show(address(event.target), "pushState", { top: event.target !== form });
   });
 
   document.addEventListener("click", (event) => {
@@ -88,11 +100,11 @@ export function results(root, defaults) {
     if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     const url = new URL(link.href);
     if (url.origin !== location.origin || url.pathname !== location.pathname || link.getAttribute("href").startsWith("#")) return;
-    if (link.hasAttribute("data-whole") || url.searchParams.get("subset") !== new URL(location.href).searchParams.get("subset")) return;
+    if (!mine(link, url)) return;
     event.preventDefault();
     settle(url);
     url.hash = "";
-    show(url, "pushState", !root.contains(link) || Boolean(link.closest(".pager")));
+    show(url, "pushState", { top: !root.contains(link) || Boolean(link.closest(".pager")) });
   });
 
   addEventListener("popstate", () => {
@@ -101,4 +113,6 @@ export function results(root, defaults) {
     settle(url);
     show(url, null);
   });
+
+  return { part, show };
 }
