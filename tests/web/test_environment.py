@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlx.ids import parse_key
+from rlx.formats.base import Environment
+from rlx.ids import EnvKey, parse_key
 from rlx.localhub import LocalHub
-from rlx.model import Progress
+from rlx.model import Progress, Summary, Viewer
 from rlx.services import create_services
 from rlx.settings import Settings
 from rlx.texts import words
@@ -23,7 +24,7 @@ from rlx.web.contents import contents
 from rlx.web.links import Links
 from rlx.web.pager import pager
 from rlx.web.progress import time_left, told
-from tests.toy import REVISIONS, ToyServices
+from tests.toy import REVISIONS, ToyEnvironment, ToyLibrary, ToyServices
 from tests.web.conftest import visitor
 
 pytestmark = pytest.mark.anyio
@@ -113,6 +114,29 @@ async def test_a_lonely_task_needs_no_search_and_no_filters(tmp_path: Path) -> N
         page = await read(client, KEY.page)
     assert listed(page) == ["only"]
     assert 'type="search"' not in page.partition("<main")[2]
+
+
+async def test_an_environment_without_a_single_task_says_so_and_offers_its_files(services: ToyServices) -> None:
+    class Emptied(ToyLibrary):
+        async def open(
+            self, key: EnvKey, viewer: Viewer, *, wait: float | None = 2.0, revision: str | None = None
+        ) -> Environment:
+            return Emptiness(key, ())
+
+    async with visitor(create_app(replace(services, library=Emptied()))) as client:
+        page = (await client.get("/d/toy/main")).text
+        searched = (await client.get("/d/toy/main?q=anything")).text
+    assert "This environment holds no tasks" in page
+    assert 'href="/d/toy/main/files"' in page
+    assert 'type="search"' not in page.partition("<main")[2]
+    assert "Nothing matches “anything”" in searched
+
+
+class Emptiness(ToyEnvironment):
+    """Read, with nothing in it."""
+
+    async def summary(self, subset: str | None = None) -> Summary:
+        return replace(await ToyEnvironment.summary(self), tasks=0, why=None, tiles=None, sections=())
 
 
 async def test_the_list_alone_is_a_part_of_the_page(tmp_path: Path) -> None:

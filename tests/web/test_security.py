@@ -198,7 +198,7 @@ async def test_a_bearer_token_is_a_viewer_of_the_api_alone(client: httpx2.AsyncC
 
 @pytest.mark.parametrize("token", ["\xff", "h\xe9", "a" * 500, "hf_a\x7f"])
 async def test_a_bearer_token_that_cannot_be_one_is_bad_input(client: httpx2.AsyncClient, token: str) -> None:
-    odd = {"authorization": f"Bearer {token}".encode("latin-1")}
+    odd = [(b"authorization", f"Bearer {token}".encode("latin-1"))]
     for url in ("/api/me", "/api/env/toy/private", "/api/env/toy/private/tasks?format=md"):
         answer = await client.get(url, headers=odd)
         assert (answer.status_code, answer.json()["error"]["code"]) == (400, "bad_input")

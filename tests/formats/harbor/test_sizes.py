@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rlx.formats.harbor.reader import HarborReader
 from rlx.formats.harbor.sizes import LENGTHS, TIMEOUTS, length_range, spread, timeout_range
 from rlx.index.records import Counts, Finished, TaskRecord
-from rlx.model import FacetValue, Shares
+from rlx.model import FacetValue, Shares, Steps
 from rlx.texts import words
 
 type Files = dict[str, str | bytes]
@@ -74,7 +74,8 @@ def test_the_page_draws_empty_ranges_between_others_and_says_the_spread(
     assert lengths.note is not None
     assert words(lengths.note) == "5 to 300 words, 5 in the middle"
     (grading,) = [section for section in view.sections if section.id == "grading"]
-    assert "every task one score" in words(grading.blocks[0].items[0])  # type: ignore[union-attr]
+    (steps,) = [block for block in grading.blocks if isinstance(block, Steps)]
+    assert "every task one score" in words(steps.items[0])
 
 
 def _values(found: Finished, key: str) -> tuple[FacetValue, ...]:
