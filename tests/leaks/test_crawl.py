@@ -113,6 +113,13 @@ async def test_a_clean_site_is_clean() -> None:
     assert report.leaks == []
 
 
+async def test_a_plain_file_is_searched_but_names_no_addresses() -> None:
+    page = PlainTextResponse("# see [x](/not-a-link)\n" + SECRET.text)
+    report = await Site({**OK, "/page": page}).crawl(SECRET)
+    assert report.dead == []
+    assert len(report.leaks) == 1
+
+
 async def test_dead_links_and_errors_are_told_with_the_page_they_stand_on() -> None:
     pages: dict[str, Response] = {**OK, "/page": HTMLResponse('<a href="/gone">x</a><a href="/bad">y</a>')}
     report = await Site({**pages, "/bad": PlainTextResponse("oops", 500)}).crawl()

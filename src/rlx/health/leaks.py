@@ -134,7 +134,7 @@ class _Site:
         elif response.status_code in {404, 410} and url not in self.may_lack:
             report.dead.append(Fault(url, response.status_code, source))
         text = body.decode("utf-8", "replace")
-        links = links_of(response.headers, text)
+        links = links_of(response.headers, text, told=url in _STARTS)
         self._search(url, response.headers, body, (text, links.words), report)
         self.may_lack |= {self.absolute(link, url) for link in links.theirs}
         named = [self.absolute(link, url) for link in (*links.ours, *links.theirs)]

@@ -24,8 +24,9 @@ class Links:
     """The text of a page between its tags, which highlighting cuts into pieces."""
 
 
-def links_of(headers: Mapping[str, str], text: str) -> Links:
-    """The addresses a response names."""
+def links_of(headers: Mapping[str, str], text: str, *, told: bool) -> Links:
+    """The addresses a response names. `told`: it is a text of the site's own, such as llms.txt; other plain text is a
+    file of a repository, and names nothing."""
     kind = headers.get("content-type", "")
     found = [match[1] for match in _LINK.finditer(headers.get("link", ""))]
     if "location" in headers:
@@ -42,7 +43,7 @@ def links_of(headers: Mapping[str, str], text: str) -> Links:
             found += _addresses(json.loads(text))
         except (ValueError, RecursionError):
             return Links(found)
-    elif "text/plain" not in kind or text.startswith(("User-agent", "#", "Sitemap")):
+    elif told or "text/plain" not in kind:
         named = [next(filter(None, match.groups())) for match in _ADDRESS.finditer(text)]
         return Links(found, named) if "markdown" in kind else Links(found + named)
     return Links(found)
