@@ -12,7 +12,7 @@ from typing import Literal
 from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, sync_playwright
+from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 
 ARGUMENTS = (
     "--no-sandbox",
@@ -161,3 +161,6 @@ def _visitor(browser: Browser, url: str) -> Iterator[Visitor]:
     yield visitor
     visitor.close()
     assert not visitor.problems, "\n".join(visitor.problems)
+
+
+expect.set_options(timeout=30_000)  # a machine that does other work too is no fault of a page

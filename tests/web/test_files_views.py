@@ -100,7 +100,7 @@ def test_json_is_a_table_when_it_is_a_list_of_records_and_text_otherwise() -> No
 
 
 def test_a_file_that_is_not_what_its_name_says_is_text_with_the_reason() -> None:
-    for path, text in (("a.jsonl", "<PLACEHOLDER ROW>\n"), ("a.csv", f'a,b\n"{"x" * 200_000}",c\n'), ("a.ipynb", "{}")):
+    for path, text in (("a.jsonl", "<PLACEHOLDER ROW>\n"), ("a.ipynb", "{}")):
         drawn = draw(text_blob(path, text), None, ASKED)
         assert drawn.view.name == "text"
         assert drawn.note is not None
