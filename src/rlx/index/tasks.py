@@ -210,6 +210,13 @@ class TaskIndex:
         """Every task's digest by ref, in listing order."""
         return dict(self._db.rows("SELECT ref, digest FROM tasks ORDER BY ord"))
 
+    def rows(self, limit: int) -> Iterator[tuple[TaskCard, str, str]]:
+        """The first `limit` tasks in listing order: the card, the digest, and all the text that is searched here."""
+        sql = "SELECT ref, title, brief, facets, problem, digest, search FROM tasks ORDER BY ord LIMIT ?"
+        for ref, title, brief, facets, problem, digest, search in self._db.rows(sql, (limit,)):
+            told = None if problem is None else json.loads(problem)
+            yield card_in(ref, title, brief, json.loads(facets), told), str(digest), str(search)
+
     def refs(self) -> Iterator[str]:
         for (ref,) in self._db.rows("SELECT ref FROM tasks ORDER BY ord"):
             yield ref

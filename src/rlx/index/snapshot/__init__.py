@@ -1,0 +1,1 @@
+"""The catalog as one SQLite file: written once, published whole, read immutable."""
