@@ -15,6 +15,7 @@ from rlx.hub.client import HubClient
 from rlx.index.catalog import Catalog
 from rlx.index.jobs import Jobs
 from rlx.index.library import Library
+from rlx.index.listing import FILE as LISTING
 from rlx.settings import Settings
 from rlx.store.instance import InstanceFile
 
@@ -73,7 +74,10 @@ async def create_services(
                 pack_budget=settings.pack_budget,
             )
             ttl = 5.0 if folder is not None else settings.listing_ttl
-            catalog = Catalog(hub, library, instance, everything=folder is not None, ttl=ttl, clock=clock)
+            stored = settings.store / LISTING if settings.listing_from_store else None
+            catalog = Catalog(
+                hub, library, instance, everything=folder is not None, ttl=ttl, clock=clock, stored=stored
+            )
             if read_all and folder is not None:
                 group.start_soon(catalog.read_all)
             yield Services(settings, hub, library, catalog, instance)

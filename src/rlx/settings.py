@@ -50,6 +50,8 @@ class Settings(BaseSettings):
     """Seconds to wait for the Hub's next bytes."""
     listing_ttl: float = 900.0
     """Seconds a listing of the Hub is used before it is fetched again."""
+    listing_from_store: bool = False
+    """Use the listing that `rlx index build` left in the store while it is under three hours old."""
     info_ttl: float = 60.0
     """Seconds the revision and visibility of a public repository are trusted. Private ones are checked every time."""
     max_listing_files: int = 400_000

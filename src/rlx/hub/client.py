@@ -34,7 +34,10 @@ PATHS_A_CALL = 500
 _NEXT = re.compile(r'<([^<>]{1,4000})>\s*;[^,]*rel="?next"?')
 _UNCONNECTED = (httpx2.ConnectError, httpx2.ConnectTimeout)
 _RETRIED = frozenset({408, 500, 502, 503, 504})
-_COMMON_FIELDS = ("author", "cardData", "createdAt", "lastModified", "likes", "private", "sha", "tags", "trendingScore")
+_COMMON_FIELDS = (
+    *("author", "cardData", "createdAt", "disabled", "lastModified", "likes", "private", "sha", "tags"),
+    "trendingScore",
+)
 _FIELDS: Mapping[Kind, tuple[str, ...]] = {
     "dataset": (*_COMMON_FIELDS, "description", "downloads", "gated"),
     "space": (*_COMMON_FIELDS, "runtime", "sdk", "subdomain"),

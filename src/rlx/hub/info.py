@@ -39,6 +39,8 @@ class RepoInfo:
     stage: str | None = None
     """Spaces only: RUNNING, SLEEPING, ... as the Hub spells it."""
     subdomain: str | None = None
+    disabled: bool = False
+    """Taken down by the Hub: it is listed, and nothing of it may be read."""
 
     @property
     def restricted(self) -> bool:
@@ -99,6 +101,7 @@ def read_info(kind: Kind, raw: object) -> RepoInfo:
         sdk=_text(raw.get("sdk")) or None,
         stage=_text(runtime.get("stage")) or None if isinstance(runtime, Mapping) else None,
         subdomain=_text(raw.get("subdomain")) or None,
+        disabled=raw.get("disabled") is True,
     )
 
 

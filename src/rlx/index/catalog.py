@@ -7,17 +7,19 @@ what has not been opened is known by its tags alone.
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
 from secrets import randbelow
 
 import anyio
 
 from rlx.errors import NotReady, UserError
-from rlx.formats.kinds import HUB_TAGS, SPACE_TAGS, is_environment
 from rlx.hub.client import HubClient
 from rlx.hub.info import RepoInfo
 from rlx.ids import EnvKey
 from rlx.index.env_cards import listed_card, read_card
 from rlx.index.library import Library
+from rlx.index.listing import list_hub, read_listing
 from rlx.index.selection import Selection
 from rlx.model import ANONYMOUS, EnvCard, EnvPage, EnvQuery, Summary, TaskHit, TaskQuery, Viewer
 from rlx.store.instance import InstanceFile
@@ -42,7 +44,7 @@ class _Listing:
 
 
 class Catalog:
-    """Environments that everybody may see."""
+    """Environments that everybody may see. `stored` is a listing that the indexer keeps; used while it is fresh."""
 
     def __init__(
         self,
@@ -53,11 +55,13 @@ class Catalog:
         everything: bool,
         ttl: float,
         clock: Callable[[], float],
+        stored: Path | None = None,
     ) -> None:
         self._hub = hub
         self._instance = instance
         self._library = library
         self._everything = everything
+        self._stored = stored
         self._ttl = ttl
         self._clock = clock
         self._listing: _Listing | None = None
@@ -170,13 +174,10 @@ class Catalog:
         return self._listing.infos
 
     async def _fetch(self) -> tuple[RepoInfo, ...]:
-        found: dict[EnvKey, RepoInfo] = {}
-        for kind, tags in (("dataset", HUB_TAGS), ("space", SPACE_TAGS)):
-            for filters in [()] if self._everything else [(tag,) for tag in tags]:
-                listed = await self._hub.repos(kind, token=False, filters=filters)  # type: ignore[arg-type]
-                found |= {info.key: info for info in listed if info.key not in found}
-        infos = [info for info in found.values() if not info.private and is_environment(info)]
-        return tuple(sorted(infos, key=lambda info: -(info.trending or 0)))
+        stored = None if self._stored is None else read_listing(self._stored)
+        if stored is not None and stored.fresh(datetime.now(UTC)):
+            return stored.infos
+        return await list_hub(self._hub, everything=self._everything)
 
     async def _read(self, info: RepoInfo, viewer: Viewer, *, wait: float | None) -> None:
         known = self._cards.get(info.key)
