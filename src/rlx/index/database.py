@@ -12,10 +12,11 @@ CONNECTIONS = 3
 """Of one database: a page is answered while two long searches run."""
 
 
-def open_writer(path: Path, schema: str) -> sqlite3.Connection:
+def open_writer(path: Path, schema: str, *, page_size: int = 4096) -> sqlite3.Connection:
     """A new database. No journal: a half-written file is thrown away, never repaired."""
     path.parent.mkdir(parents=True, exist_ok=True)
     db = sqlite3.connect(path, check_same_thread=False)
+    db.execute(f"PRAGMA page_size = {page_size}")
     db.execute("PRAGMA journal_mode = OFF")
     db.execute("PRAGMA synchronous = OFF")
     db.executescript(schema)
