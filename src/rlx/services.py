@@ -71,6 +71,7 @@ async def create_services(
                 clock=clock,
                 info_ttl=0.0 if folder is not None else settings.info_ttl,
                 max_files=settings.max_listing_files,
+                deadline=settings.listing_deadline,
                 pack_budget=settings.pack_budget,
             )
             ttl = 5.0 if folder is not None else settings.listing_ttl

@@ -55,7 +55,9 @@ class Settings(BaseSettings):
     info_ttl: float = 60.0
     """Seconds the revision and visibility of a public repository are trusted. Private ones are checked every time."""
     max_listing_files: int = 400_000
-    """Entries of one repository that are listed before it counts as too big."""
+    """Entries of one repository that are listed before it is walked instead."""
+    listing_deadline: float = 25.0
+    """Seconds that listing one repository may take before it is walked instead."""
     max_body: int = 1_048_576
     """Bytes of a request body."""
     index_jobs: int = 3

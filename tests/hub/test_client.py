@@ -242,6 +242,6 @@ async def test_pages_are_followed_on_the_same_server_only() -> None:
 async def test_a_tree_past_the_limit_is_too_large() -> None:
     entries = [{"type": "file", "path": f"{n}", "size": 1, "oid": "x"} for n in range(5)]
     async with hub(lambda _: Response(200, json=[*entries, {"type": "directory", "path": "d"}, "?"])) as client:
-        assert len([entry async for entry in client.tree(KEY, SHA, token=False, limit=5)]) == 5
-        with pytest.raises(TooLarge, match="more than 4 files"):
-            [entry async for entry in client.tree(KEY, SHA, token=False, limit=4)]
+        assert len([entry async for entry in client.tree(KEY, SHA, token=False, limit=6)]) == 6
+        with pytest.raises(TooLarge, match="more than 5 files and folders"):
+            [entry async for entry in client.tree(KEY, SHA, token=False, limit=5)]

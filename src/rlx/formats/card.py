@@ -53,11 +53,11 @@ def body(readme: str) -> str:
 
 async def readme(repo: Repo) -> Shown | None:
     """The README's body, or None when there is none to show. A card is public prose: it is shown whole."""
-    entry = (await repo.tree()).get("README.md")
+    entry = await repo.entry("README.md")
     if entry is None or entry.size > README_LIMIT:
         return None
     try:
-        data = await repo.read("README.md")
+        data = await repo.fetch(entry)
     except UserError:
         return None
     return prose(body(data.decode("utf-8", "replace")))

@@ -7,6 +7,7 @@ from rlx.errors import BadInput, NotFound
 from rlx.formats import card
 from rlx.formats.repo_files import RepoFiles
 from rlx.hub.repo import Repo
+from rlx.hub.tree import Tree
 from rlx.model import Alias, Blob, Capability, Listing, Page, RunOption, Summary, Support, Task, TaskCard, TaskQuery
 from rlx.texts import Say, say
 
@@ -32,7 +33,7 @@ class FilesEnvironment:
             revision=self._repo.sha,
             tasks=None,
             why=why_no_tasks(self._framework),
-            how=(say("files.how", n=len(await self._repo.tree())),),
+            how=(self._how(await self._repo.listing()),),
             sections=(),
             facets=(),
             tiles=None,
@@ -69,6 +70,9 @@ class FilesEnvironment:
 
     def _no_tasks(self, ref: str) -> Never:
         raise NotFound(f"No task {ref[:200]!r}: {self._repo.key} has no task list here.")
+
+    def _how(self, listing: Tree) -> Say:
+        return say("files.how", n=len(listing.files)) if listing.is_whole else say("files.how_many")
 
     def _support(self) -> Support:
         unread = say("files.unread")

@@ -56,8 +56,8 @@ class _File:
     async def head(self, count: int) -> bytes:
         """Its first `count` bytes, or all of them."""
         if self.entry.size <= count:
-            return await self.repo.read(self.path, limit=count)
-        return await self.repo.read_range(self.path, 0, count)
+            return await self.repo.fetch(self.entry, limit=count)
+        return await self.repo.fetch_range(self.entry, 0, count)
 
 
 _recent = Recent(32 * 1024 * 1024)
@@ -155,7 +155,7 @@ def _look_into(file: _File, data: bytes) -> tuple[Form, Masked | Withheld, Say |
 
 
 def _fetch(file: _File, start: int, end: int) -> bytes:
-    return anyio.from_thread.run(file.repo.read_range, file.path, start, end)
+    return anyio.from_thread.run(file.repo.fetch_range, file.entry, start, end)
 
 
 def _listed(members: Sequence[archives.Member]) -> Masked:

@@ -1,14 +1,16 @@
 """The formats, in one tuple: ours, then what other distributions register under the entry-point group `rlx.formats`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 
-from rlx.errors import BadInput
+from rlx.errors import BadInput, TooLarge
 from rlx.formats.base import Aliaser, Claim, Format, IndexedFormat
 from rlx.hub.repo import Repo
+from rlx.hub.tree import Marks, together
 
 FORMAT_GROUP = "rlx.formats"
 ALIASER_GROUP = "rlx.aliasers"
@@ -52,9 +54,22 @@ def aliasers() -> tuple[Aliaser, ...]:
 
 
 async def claims(repo: Repo, known: Sequence[AnyFormat]) -> list[Claimed]:
-    """Who claims `repo`, the surest first; registry order breaks ties."""
-    found = [Claimed(format_, claim) for format_ in known if (claim := await format_.claim(repo)) is not None]
+    """Who claims `repo`, the surest first; registry order breaks ties.
+
+    A format that needs every file listed claims none of a repository that is too big for that.
+    """
+    found = []
+    for format_ in known:
+        with suppress(TooLarge):
+            claim = await format_.claim(repo)
+            if claim is not None:
+                found.append(Claimed(format_, claim))
     return sorted(found, key=lambda claimed: -claimed.claim.confidence)
+
+
+def marks(known: Iterable[AnyFormat]) -> Marks:
+    """What a walk looks for: the marks of every format that reads folders."""
+    return together(format_.reader.marks for format_ in known if isinstance(format_, IndexedFormat))
 
 
 def _load(own: Sequence[Entry], group: str) -> tuple[object, ...]:

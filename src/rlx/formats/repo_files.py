@@ -9,6 +9,7 @@ from rlx.errors import NotFound
 from rlx.formats.reading import read_file
 from rlx.hub.info import TreeEntry
 from rlx.hub.repo import Repo
+from rlx.hub.tree import Folder, folder_children
 from rlx.model import Blob, FileEntry, Listing
 from rlx.texts import Say
 
@@ -28,22 +29,21 @@ class RepoFiles:
 
         Raises `NotFound`, and `Forbidden` with the reason for a withheld file.
         """
-        tree = await self._repo.tree()
-        return await self._file(tree[path]) if path in tree else self._folder(path, tree, offset)
-
-    def _folder(self, path: str, tree: Mapping[str, TreeEntry], offset: int) -> Listing:
-        path = path.strip("/")
-        children = folder_children(tree, path)
-        if path and not children:
+        name = path.strip("/")
+        found = await self._repo.look(name)
+        if isinstance(found, TreeEntry) and name == path:
+            return await self._file(found)
+        if not isinstance(found, Folder):
             raise NotFound(f"No file or folder {path[:200]!r} in {self._repo.key}.")
-        return _part(path, [self._entry(child, tree) for child in _slice(children, offset)], len(children), offset)
+        children: list[TreeEntry | str] = [*found.folders, *found.files]
+        total = len(children) if found.is_whole else None
+        return _part(name, [self._entry(child) for child in _slice(children, offset)], len(children), total, offset)
 
-    def _entry(self, path: str, tree: Mapping[str, TreeEntry]) -> FileEntry:
-        entry = tree.get(path)
-        if entry is None:
-            # A task's own folder is no file of its root, whose strays are withheld.
-            return FileEntry(path, 0, is_dir=True, withheld=None if path in self._roots else self._reason(f"{path}/x"))
-        return FileEntry(path, entry.size, withheld=self._reason(path))
+    def _entry(self, child: TreeEntry | str) -> FileEntry:
+        if isinstance(child, TreeEntry):
+            return FileEntry(child.path, child.size, withheld=self._reason(child.path))
+        # A task's own folder is no file of its root, whose strays are withheld.
+        return FileEntry(child, 0, is_dir=True, withheld=None if child in self._roots else self._reason(f"{child}/x"))
 
     def _reason(self, path: str) -> Say | None:
         root = self._root(path)
@@ -64,33 +64,16 @@ class RepoFiles:
         return None
 
 
-def folder_children(tree: Mapping[str, object], folder: str) -> list[str]:
-    """Paths directly in `folder`: its folders, then its files. `tree` is in path order."""
-    prefix = f"{folder}/" if folder else ""
-    paths = list(tree)
-    folders: list[str] = []
-    children: list[str] = []
-    place = bisect_left(paths, prefix)
-    while place < len(paths) and paths[place].startswith(prefix):
-        head, slash, _ = paths[place][len(prefix) :].partition("/")
-        if slash:
-            folders.append(prefix + head)
-            place = bisect_left(paths, f"{prefix}{head}0", place)  # "0" is the character after "/"
-        else:
-            children.append(paths[place])
-            place += 1
-    return folders + children
-
-
 def folder_of(path: str, listed: Mapping[str, FileEntry], offset: int = 0) -> Listing:
     """The folder `path` of files that are already listed, in path order, from `offset`. Raises `NotFound`."""
     path = path.strip("/")
-    children = folder_children(listed, path)
+    folders, files = folder_children(listed, path)
+    children = folders + files
     if path and not children:
         raise NotFound(f"No file or folder {path[:200]!r} in this task.")
     paths = list(listed)
     shown = [listed.get(child) or _listed_folder(child, paths, listed) for child in _slice(children, offset)]
-    return _part(path, shown, len(children), offset)
+    return _part(path, shown, len(children), len(children), offset)
 
 
 def _listed_folder(path: str, paths: Sequence[str], listed: Mapping[str, FileEntry]) -> FileEntry:
@@ -100,13 +83,13 @@ def _listed_folder(path: str, paths: Sequence[str], listed: Mapping[str, FileEnt
     return FileEntry(path, 0, is_dir=True, withheld=None if None in reasons else reasons[0])
 
 
-def _slice(children: Sequence[str], offset: int) -> Sequence[str]:
+def _slice[T](children: Sequence[T], offset: int) -> Sequence[T]:
     return children[offset : offset + MAX_ENTRIES]
 
 
-def _part(path: str, entries: Iterable[FileEntry], total: int, offset: int) -> Listing:
+def _part(path: str, entries: Iterable[FileEntry], listed: int, total: int | None, offset: int) -> Listing:
     shown = tuple(entries)
-    return Listing(path, shown, total, total > offset + len(shown), offset)
+    return Listing(path, shown, total, listed > offset + len(shown), offset)
 
 
 def packed_blob(entry: FileEntry, masked: Masked) -> Blob:

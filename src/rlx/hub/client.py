@@ -10,7 +10,7 @@ it has ever answered: till then it is away, or this machine is.
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote, urlencode, urljoin, urlsplit
@@ -21,7 +21,7 @@ import stamina
 from rlx import __version__
 from rlx.errors import Forbidden, NotFound, TooLarge, Upstream, UserError
 from rlx.hub.budget import BudgetMeter, retry_after
-from rlx.hub.info import Commit, RepoInfo, TreeEntry, read_commit, read_entry, read_info
+from rlx.hub.info import Commit, FolderEntry, RepoInfo, TreeEntry, read_commit, read_entry, read_info
 from rlx.ids import EnvKey, Kind
 from rlx.telemetry import span
 
@@ -159,32 +159,38 @@ class HubClient:
         found = [read_commit(item) for item in raw] if isinstance(raw, list) else []
         return [commit for commit in found if commit is not None][:limit]
 
-    async def tree(self, key: EnvKey, sha: str, *, token: Token, limit: int) -> AsyncIterator[TreeEntry]:
-        """Every file at `sha`, in the Hub's order. Raises `TooLarge` past `limit` files."""
-        url = f"{self._api(key)}/tree/{sha}?recursive=true&expand=false"
+    async def tree(
+        self, key: EnvKey, sha: str, *, token: Token, limit: int, folder: str = "", recursive: bool = True
+    ) -> AsyncGenerator[TreeEntry | FolderEntry]:
+        """What lies in `folder` at `sha`, at every depth unless told not to, in the Hub's order.
+
+        Raises `TooLarge` past `limit` entries, and `NotFound` when there is no such folder.
+        """
+        below = f"/{quote(folder, safe='')}" if folder else ""
+        url = f"{self._api(key)}/tree/{sha}{below}?recursive={'true' if recursive else 'false'}&expand=false"
         count = 0
         async for item in self._pages(url, token=token, what=f"the files of {key}"):
             entry = read_entry(item)
-            if isinstance(entry, TreeEntry):
+            if entry is not None:
                 count += 1
                 if count > limit:
-                    raise TooLarge(f"{key} holds more than {limit:,} files, too many to list.")
+                    raise TooLarge(f"{key} holds more than {limit:,} files and folders, too many to list.")
                 yield entry
 
-    async def paths_info(self, key: EnvKey, sha: str, paths: Sequence[str], *, token: Token) -> list[TreeEntry]:
-        """Those of `paths` that are files, 500 a call."""
-        found: list[TreeEntry] = []
-        for start in range(0, len(paths), PATHS_A_CALL):
-            raw = await self._json(
-                "POST",
-                f"{self._api(key)}/paths-info/{sha}",
-                token=token,
-                what=f"files of {key}",
-                data={"paths": list(paths[start : start + PATHS_A_CALL]), "expand": "false"},
-            )
-            entries = [read_entry(item) for item in raw] if isinstance(raw, list) else []
-            found += [entry for entry in entries if isinstance(entry, TreeEntry)]
-        return found
+    async def paths_info(
+        self, key: EnvKey, sha: str, paths: Sequence[str], *, token: Token
+    ) -> list[TreeEntry | FolderEntry]:
+        """Those of up to `PATHS_A_CALL` paths that are there."""
+        raw = await self._json(
+            "POST",
+            f"{self._api(key)}/paths-info/{sha}",
+            token=token,
+            what=f"files of {key}",
+            data={"paths": list(paths), "expand": "false"},
+        )
+        entries = [read_entry(item) for item in raw] if isinstance(raw, list) else []
+        asked = frozenset(paths)
+        return [entry for entry in entries if entry is not None and entry.path in asked]
 
     async def read(
         self, key: EnvKey, sha: str, path: str, *, token: Token, limit: int, expected: int | None = None

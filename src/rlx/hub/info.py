@@ -5,7 +5,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal
 
 from rlx.errors import BadInput, Upstream
 from rlx.ids import EnvKey, Kind, make_key
@@ -59,6 +58,15 @@ class TreeEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class FolderEntry:
+    """One folder of a repository at a revision."""
+
+    path: str
+    oid: str
+    """Git tree id, which changes with anything below it; empty when the Hub does not tell it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Commit:
     sha: str
     title: str
@@ -105,12 +113,12 @@ def read_info(kind: Kind, raw: object) -> RepoInfo:
     )
 
 
-def read_entry(raw: object) -> TreeEntry | Literal["folder"] | None:
+def read_entry(raw: object) -> TreeEntry | FolderEntry | None:
     """Parse one element of a tree: a file, a folder, or None for something else."""
     if not isinstance(raw, Mapping) or not isinstance(raw.get("path"), str) or not _is_path(raw["path"]):
         return None
     if raw.get("type") == "directory":
-        return "folder"
+        return FolderEntry(raw["path"], raw["oid"] if isinstance(raw.get("oid"), str) else "")
     lfs = raw.get("lfs")
     oid = lfs.get("oid") if isinstance(lfs, Mapping) else raw.get("oid")
     return TreeEntry(raw["path"], _count(raw.get("size")) or 0, oid if isinstance(oid, str) else "")

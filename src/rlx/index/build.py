@@ -1,58 +1,79 @@
 """Reads one environment: a listing, parallel GETs at the pinned revision, a record a task, a pack and an index.
 
 Each distinct file is fetched once. Memory is bounded by the tasks in flight: a task is read, packed and let go as soon
-as its last file arrives. The pack is published before the index that points at it.
+as its last file arrives. The pack is published before the index that points at it. Where not everything could be
+listed, `rlx.index.filling` builds instead.
 """
 
-import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
 import anyio
 import anyio.lowlevel
 import anyio.to_thread
 
 from rlx.errors import TooLarge, UserError
-from rlx.formats import card as env_card
 from rlx.hub.info import TreeEntry
 from rlx.hub.repo import Repo
+from rlx.hub.tree import Tree
+from rlx.index.digests import digests
+from rlx.index.filling import Turn, draft_of, fill, published
 from rlx.index.pack import PackWriter
 from rlx.index.records import Reader, TaskPlan, TaskRecord
-from rlx.index.tasks import Extra, Header, add_reviews, write_index
+from rlx.index.saving import MAX_FILE, OnProgress, names, prune, save
+from rlx.index.tasks import Extra, add_reviews
 from rlx.model import Progress
 from rlx.store.shelf import Shelf
 
-MAX_FILE = 512 * 1024
-"""Bytes of one file that an index reads. Larger ones are left to the file viewer."""
-KEPT_REVISIONS = 3
 _YIELD_EVERY = 0.02
 """Seconds of parsing after which others get the event loop."""
-
 _TELLING = 20
 """Files after which their pace says how long the others take."""
 
-type OnProgress = Callable[[Progress], None]
 
+async def build(
+    repo: Repo,
+    reader: Reader,
+    shelf: Shelf,
+    *,
+    on_progress: OnProgress,
+    pack_budget: int,
+    turn: Turn,
+    on_published: Callable[[], None],
+) -> None:
+    """Build and publish. `turn` is waited for before much is read.
 
-def names(repo: Repo, reader: Reader) -> tuple[str, str]:
-    """Shelf names of the index and the pack of `repo` at its revision, as `reader` reads it."""
-    leaf = f"{repo.key.slug}/{repo.sha}.{reader.format}{reader.version}.db"
-    return f"indexes/{leaf}", f"packs/{leaf}"
-
-
-async def build(repo: Repo, reader: Reader, shelf: Shelf, *, on_progress: OnProgress, pack_budget: int) -> None:
-    """Build and publish. Raises `UserError` when the Hub fails; then nothing was published."""
+    Where not everything could be listed, the index is published before it is whole too, each time followed by
+    `on_published`, and one that was is gone on with. Raises `UserError` when the Hub fails; then nothing else was
+    published.
+    """
     start = time.monotonic()
 
     def told(progress: Progress) -> None:
         on_progress(replace(progress, seconds=time.monotonic() - start))
 
-    told(Progress("listing"))
-    tree = await repo.tree()
-    plans = reader.plan(tree)
+    draft = await anyio.to_thread.run_sync(published, shelf, repo, reader)
+    if draft is None:
+        told(Progress("listing"))
+        tree = await repo.listing()
+        if tree.is_whole:
+            async with turn():
+                await _build_whole(repo, reader, shelf, tree, told=told, pack_budget=pack_budget)
+            prune(shelf, repo.key.slug)
+            return
+        draft = await anyio.to_thread.run_sync(draft_of, reader, tree)
+        repo.forget()
+    await fill(repo, reader, shelf, draft, told=told, pack_budget=pack_budget, turn=turn, on_published=on_published)
+    prune(shelf, repo.key.slug)
+
+
+async def _build_whole(
+    repo: Repo, reader: Reader, shelf: Shelf, tree: Tree, *, told: OnProgress, pack_budget: int
+) -> None:
+    """Build from a whole listing."""
+    plans = await anyio.to_thread.run_sync(reader.plan, tree.files)
     told(Progress("reading", 0, None, len(plans)))
     index_name, pack_name = names(repo, reader)
     with ExitStack() as stack:
@@ -60,7 +81,7 @@ async def build(repo: Repo, reader: Reader, shelf: Shelf, *, on_progress: OnProg
         pack_path = stack.enter_context(shelf.writing(pack_name))
         pack = PackWriter(pack_path, budget=pack_budget)
         try:
-            gathered = await _gather(repo, reader, plans, pack, told)
+            gathered = await _gather(repo, reader, plans, tree.files, pack, told)
             told(Progress("parsing", len(plans), len(plans), len(plans)))
             await anyio.lowlevel.checkpoint()
             finished = await reader.finish(gathered.records, gathered.shared)
@@ -70,28 +91,9 @@ async def build(repo: Repo, reader: Reader, shelf: Shelf, *, on_progress: OnProg
                 pack.settings(places[ref], settings)
         finally:
             pack.close()
-        readme = await env_card.readme(repo)
-        header = Header(
-            key=str(repo.key),
-            sha=repo.sha,
-            format=reader.format,
-            reader_version=reader.version,
-            built_at=datetime.now(UTC),
-            tasks=len(plans),
-            title=env_card.title(repo.info),
-            brief=env_card.brief(repo.info, readme or ""),
-            readme=readme,
-            facts=finished.header,
-            facet_order=finished.facet_order,
-            ordered=finished.ordered,
-            tile=finished.tile,
-            subsets=finished.subsets,
-            withheld=finished.withheld,
-        )
-        extras = [Extra(record.search, _digest(plan)) for record, plan in zip(gathered.records, plans, strict=True)]
-        await anyio.to_thread.run_sync(write_index, index_path, header, finished, extras)
-    _prune(shelf, repo.key.slug)
-    told(Progress("done", len(plans), len(plans), len(plans)))
+        of_plans = digests(plans, tree)
+        extras = [Extra(record.search, digest) for record, digest in zip(gathered.records, of_plans, strict=True)]
+        await save(index_path, repo, reader, finished, extras)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +146,13 @@ class _Waiting:
 
 
 async def _gather(
-    repo: Repo, reader: Reader, plans: Sequence[TaskPlan], pack: PackWriter, told: OnProgress
+    repo: Repo,
+    reader: Reader,
+    plans: Sequence[TaskPlan],
+    tree: Mapping[str, TreeEntry],
+    pack: PackWriter,
+    told: OnProgress,
 ) -> _Gathered:
-    tree = await repo.tree()
     waiting = _Waiting(plans, tree)
     records: dict[int, TaskRecord] = {}
     files = 0
@@ -161,7 +167,7 @@ async def _gather(
         if not plan.wanted:
             read(place, {})
     failure: UserError | None = None
-    async with repo.read_many(waiting.paths, limit=MAX_FILE) as stream:
+    async with repo.read_many((tree[path] for path in waiting.paths), limit=MAX_FILE) as stream:
         async for fetched in stream:
             if fetched.error is not None and not isinstance(fetched.error, TooLarge):
                 failure = fetched.error
@@ -177,7 +183,7 @@ async def _gather(
                 slept = time.monotonic()
     if failure is not None:
         raise failure
-    shared = {path: await repo.read(path) for path in reader.shared(tree) if tree[path].size <= MAX_FILE}
+    shared = {path: await repo.fetch(tree[path]) for path in reader.shared(tree) if tree[path].size <= MAX_FILE}
     return _Gathered([records[place] for place in range(len(plans))], shared)
 
 
@@ -188,10 +194,10 @@ async def review(repo: Repo, reader: Reader, shelf: Shelf) -> bool:
     if current is None or not reader.reviews():
         return False
     tree = await repo.tree()
-    plans = reader.plan(tree)
-    wanted = {path for plan in plans for path in plan.judged}
+    plans = await anyio.to_thread.run_sync(reader.plan, tree)
+    wanted = {path: tree[path] for plan in plans for path in plan.judged}
     data: dict[str, bytes] = {}
-    async with repo.read_many(wanted, limit=MAX_FILE) as stream:
+    async with repo.read_many(wanted.values(), limit=MAX_FILE) as stream:
         async for fetched in stream:
             if fetched.data is not None:
                 data[fetched.path] = fetched.data
@@ -202,18 +208,3 @@ async def review(repo: Repo, reader: Reader, shelf: Shelf) -> bool:
         path.write_bytes(current.read_bytes())
         add_reviews(path, opinions)
     return True
-
-
-def _digest(plan: TaskPlan) -> str:
-    """Changes when any file of the task is added, removed, renamed within it, or edited."""
-    skip = len(plan.root)
-    lines = (f"{entry.path[skip:]}\0{entry.oid or entry.size}\n" for entry in plan.files)
-    return hashlib.blake2b("".join(lines).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-def _prune(shelf: Shelf, slug: str) -> None:
-    """Keep the newest revisions; an open database outlives its name."""
-    for folder in (f"indexes/{slug}", f"packs/{slug}"):
-        for name in shelf.names(folder)[KEPT_REVISIONS:]:
-            shelf.drop(f"{folder}/{name}")
-        shelf.sweep(folder)

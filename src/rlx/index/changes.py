@@ -5,6 +5,7 @@ from difflib import unified_diff
 from itertools import islice
 
 from rlx.answers.stored import stored
+from rlx.index.digests import comparable
 from rlx.index.records import TaskRecord
 from rlx.index.tasks import TaskIndex
 from rlx.model import Changes, FileChange, TaskChanges
@@ -18,26 +19,33 @@ _MAX_LINES = 5_000
 def compare(before: TaskIndex, after: TaskIndex) -> Changes:
     """Tasks are the same when every file of theirs is; a renamed task is one removed and one added."""
     old, new = before.digests(), after.digests()
+    both = [ref for ref in new if ref in old]
+    told = {ref: None for ref in both if comparable(old[ref], new[ref])}
     return Changes(
         old=before.header.sha,
         new=after.header.sha,
         added=tuple(ref for ref in new if ref not in old),
         removed=tuple(ref for ref in old if ref not in new),
-        changed=tuple(ref for ref in new if ref in old and old[ref] != new[ref]),
-        same=sum(old.get(ref) == digest for ref, digest in new.items()),
+        changed=tuple(ref for ref in told if old[ref] != new[ref]),
+        same=sum(old[ref] == new[ref] for ref in told),
+        unknown=tuple(ref for ref in both if ref not in told),
     )
 
 
 def compare_task(ref: str, before: TaskRecord, after: TaskRecord) -> TaskChanges:
     """By what is kept of both: sizes of all files, and the masked texts of those a page shows."""
-    return TaskChanges(ref, tuple(_changes(before, after)))
+    unlisted = {f"{entry.path}/" for record in (before, after) for entry in record.files if entry.is_dir}
+    return TaskChanges(ref, tuple(_changes(before, after, tuple(unlisted))), partial=bool(unlisted))
 
 
-def _changes(before: TaskRecord, after: TaskRecord) -> Iterator[FileChange]:
-    old = {entry.path: entry.size for entry in before.files}
-    new = {entry.path: entry.size for entry in after.files}
+def _changes(before: TaskRecord, after: TaskRecord, unlisted: tuple[str, ...]) -> Iterator[FileChange]:
+    """A file that one side lacks is no change where that side's folder was not listed."""
+    old = {entry.path: entry.size for entry in before.files if not entry.is_dir}
+    new = {entry.path: entry.size for entry in after.files if not entry.is_dir}
     for path in sorted(old.keys() | new.keys()):
         was, now = before.texts.get(path), after.texts.get(path)
+        if (path not in old or path not in new) and path.startswith(unlisted):
+            continue
         if path not in old:
             yield FileChange(path, "added")
         elif path not in new:

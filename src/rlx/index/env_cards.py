@@ -65,7 +65,7 @@ def read_card(info: RepoInfo, summary: Summary) -> EnvCard:
         runs=values.get("runs", ()),
         levels=tuple(Count(level.value, level.n) for level in levels),
         facets=_facets(kind, listed.tags, summary.tasks, values),
-        state="ready",
+        state="ready" if summary.progress is None else "indexing",
     )
 
 

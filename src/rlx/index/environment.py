@@ -1,5 +1,6 @@
 """An indexed environment: lists and tasks from its index and pack, files from the Hub at the same revision."""
 
+from collections import OrderedDict
 from pathlib import Path
 from typing import Never
 
@@ -8,15 +9,16 @@ import anyio.to_thread
 from rlx.errors import BadInput, NotFound, UserError
 from rlx.formats.repo_files import RepoFiles, folder_of, packed_blob, relative_to
 from rlx.hub.repo import Repo
-from rlx.ids import ROOT_REF
+from rlx.index.lookups import read_tasks
 from rlx.index.pack import Pack
-from rlx.index.records import Reader, TaskRecord
+from rlx.index.records import Reader, TaskRecord, root_of
 from rlx.index.tasks import TaskIndex
 from rlx.model import (
     Alias,
     Blob,
     Listing,
     Page,
+    Progress,
     RunOption,
     Subset,
     Summary,
@@ -29,22 +31,35 @@ from rlx.model import (
 
 MAX_MATERIALIZED = 2 * 1024**3
 """Bytes of one file of a task that is written out."""
+READ_KEPT = 32
+"""Tasks that are remembered of those that were read before the index had them."""
 
 
 class IndexedEnvironment:
     """Meets `rlx.formats.base.Environment`."""
 
     def __init__(self, repo: Repo, reader: Reader, index: TaskIndex, pack: Pack) -> None:
+        repo.is_big = repo.is_big or index.header.walked
         self._repo = repo
         self._reader = reader
         self.index = index
         self._pack = pack
         self._summaries: dict[str | None, Summary] = {}
-        self._files = RepoFiles(repo, (_root(ref) for ref in index.refs()))
+        self._files = RepoFiles(repo, (root_of(ref) for ref in index.refs()))
+        self._read = OrderedDict[int, TaskRecord]()
 
     @property
     def format(self) -> str:
         return self._reader.format
+
+    @property
+    def reader(self) -> Reader:
+        return self._reader
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether some of its tasks are named and not read yet."""
+        return self.index.header.pending > 0
 
     async def summary(self, subset: str | None = None) -> Summary:
         known = self._summaries.get(subset)
@@ -74,7 +89,12 @@ class IndexedEnvironment:
             subsets=self._subsets(),
             withheld=header.withheld,
             readme=header.readme,
+            progress=self._progress(),
         )
+
+    def _progress(self) -> Progress | None:
+        tasks, pending = self.index.header.tasks, self.index.header.pending
+        return Progress("reading", tasks - pending, tasks, tasks, unit="tasks") if pending else None
 
     async def tasks(self, query: TaskQuery) -> Page[TaskCard]:
         return await anyio.to_thread.run_sync(self.index.page, query)
@@ -89,8 +109,8 @@ class IndexedEnvironment:
 
     async def task(self, ref: str) -> Task:
         place = self._place(ref)
-        card = self.index.card(place)
-        record = self._pack.record(place, card, self.index.review(place))
+        record = await self._record(place)
+        card = record.card
         view = self._reader.task_view(record)
         return Task(
             ref=ref,
@@ -109,22 +129,36 @@ class IndexedEnvironment:
             total=self.index.header.tasks,
         )
 
-    def record(self, ref: str) -> TaskRecord:
-        """What the index and the pack hold of a task. Raises `NotFound`."""
-        place = self._place(ref)
-        return self._pack.record(place, self.index.card(place), None)
+    async def record(self, ref: str) -> TaskRecord:
+        """What is kept of a task; one that is not read yet is read now. Raises `NotFound`, `Upstream`."""
+        return await self._record(self._place(ref))
+
+    async def _record(self, place: int) -> TaskRecord:
+        card = self.index.card(place)
+        packed = self._pack.record(place, card, self.index.review(place))
+        if packed is not None:
+            return packed
+        if place in self._read:
+            return self._read[place]
+        (record,) = [record async for record in read_tasks(self._repo, self._reader, [card.ref])]
+        self._read[place] = record
+        if len(self._read) > READ_KEPT:
+            self._read.popitem(last=False)
+        return record
 
     async def files(self, ref: str | None, path: str = "", *, offset: int = 0) -> Listing | Blob:
         if ref is None:
             return await self._files.open(path, offset)
-        record = self.record(ref)
+        record = await self.record(ref)
         listed = {entry.path: entry for entry in record.files}
-        if path not in listed:
-            return folder_of(path, listed, offset)
-        if path in record.texts:
+        if path in record.texts and path in listed:
             return packed_blob(listed[path], record.texts[path])
-        root = _root(ref)
-        return relative_to(root, await self._files.open(f"{root}/{path}" if root else path))
+        if path not in listed and not self.index.header.walked:
+            return folder_of(path, listed, offset)
+        root = root_of(ref)
+        inner = path.strip("/")
+        whole = f"{root}/{inner}".strip("/") if root else path
+        return relative_to(root, await self._files.open(whole, offset))
 
     async def run_options(self, ref: str) -> tuple[RunOption, ...]:
         return (await self.task(ref)).run_options
@@ -138,12 +172,11 @@ class IndexedEnvironment:
 
     async def materialize(self, ref: str, into: Path) -> Path:
         self._place(ref)
-        root = _root(ref)
+        root = root_of(ref)
         prefix = f"{root}/" if root else ""
         target = into / (Path(root).name or self._repo.key.name)
-        paths = [path for path in await self._repo.tree() if path.startswith(prefix)]
         failure: UserError | None = None
-        async with self._repo.read_many(paths, limit=MAX_MATERIALIZED) as stream:
+        async with self._repo.read_many(await self._repo.below(root), limit=MAX_MATERIALIZED) as stream:
             async for fetched in stream:
                 file = target / fetched.path[len(prefix) :]
                 if fetched.data is None or not file.resolve().is_relative_to(target.resolve()):
@@ -176,7 +209,3 @@ class IndexedEnvironment:
             return ()
         groups = self.index.counts.facets.get("group", ())
         return tuple(Subset(str(group.value), group.value, group.n) for group in groups)
-
-
-def _root(ref: str) -> str:
-    return "" if ref == ROOT_REF else ref

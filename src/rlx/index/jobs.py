@@ -15,16 +15,17 @@ from rlx.texts import say
 
 _log = logging.getLogger(__name__)
 
-type Work = Callable[[Callable[[Progress], None]], Awaitable[None]]
+type Work = Callable[["Job"], Awaitable[None]]
 
 
 @dataclass(slots=True)
 class Job:
-    """One reading. `ready` is set as soon as the index can be opened, `error` when it cannot be made."""
+    """One reading. `ready` is set as soon as something can be opened, `ended` at its end, `error` when it failed."""
 
     progress: Progress = field(default_factory=lambda: Progress("listing"))
     error: RlxError | None = None
     ready: anyio.Event = field(default_factory=anyio.Event)
+    ended: anyio.Event = field(default_factory=anyio.Event)
     changed: anyio.Event = field(default_factory=anyio.Event)
 
     def tell(self, progress: Progress) -> None:
@@ -33,6 +34,7 @@ class Job:
         self.changed = anyio.Event()
         if progress.step in ("done", "failed"):
             self.ready.set()
+            self.ended.set()
 
     async def follow(self) -> AsyncIterator[Progress]:
         """The progress now and at every change, up to the end."""
@@ -86,7 +88,7 @@ class Jobs:
 
     async def _run(self, name: tuple[str, ...], job: Job, work: Work) -> None:
         try:
-            await work(job.tell)
+            await work(job)
         except RlxError as error:
             job.error = error
         except Exception as error:  # what no rule foresaw fails this job, not its siblings
@@ -96,7 +98,7 @@ class Jobs:
             _log.exception("reading %s failed", name[0])
         finally:
             self._running.pop(name, None)
-            if not job.ready.is_set():
+            if not job.ended.is_set():
                 step: Literal["done", "failed"] = "failed" if job.error else "done"
                 message = say("index.unreadable", reason=job.error.message) if job.error else None
                 job.tell(replace(job.progress, step=step, left=None, message=message))

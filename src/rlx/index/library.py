@@ -17,17 +17,18 @@ from rlx.errors import BadInput, Forbidden, NotFound, NotReady, Upstream, UserEr
 from rlx.formats.base import Environment, HandOver, IndexedFormat
 from rlx.formats.files import FilesEnvironment
 from rlx.formats.kinds import kind_of
-from rlx.formats.registry import AnyFormat, Claimed, claims
+from rlx.formats.registry import AnyFormat, Claimed, claims, marks
 from rlx.hub.client import HubClient, Token
 from rlx.hub.info import RepoInfo
 from rlx.hub.repo import Repo
 from rlx.ids import EnvKey
-from rlx.index.build import OnProgress, build, names, review
+from rlx.index.build import build, review
 from rlx.index.changes import compare, compare_task
 from rlx.index.environment import IndexedEnvironment
 from rlx.index.jobs import Job, Jobs
 from rlx.index.pack import Pack
 from rlx.index.records import Reader
+from rlx.index.saving import names
 from rlx.index.tasks import TaskIndex
 from rlx.model import Changes, Progress, Revision, TaskChanges, Viewer
 from rlx.store.instance import InstanceFile
@@ -35,6 +36,8 @@ from rlx.store.shelf import Shelf
 
 OPEN_ENVIRONMENTS = 256
 """Opened environments kept; the least used is closed."""
+RESTS = 60.0
+"""Seconds after which a reading that failed half-way may go on."""
 _INFOS = 4096
 
 
@@ -59,6 +62,7 @@ class Library:
         clock: Callable[[], float],
         info_ttl: float,
         max_files: int,
+        deadline: float,
         pack_budget: int,
         reviews: bool,
     ) -> None:
@@ -70,12 +74,16 @@ class Library:
         self._clock = clock
         self._info_ttl = info_ttl
         self._max_files = max_files
+        self._deadline = deadline
+        self._marks = marks(formats)
         self._pack_budget = pack_budget
         self._reviews = reviews
         self._public = Shelf(store, cache_dir / "public")
         self._infos: OrderedDict[EnvKey, _Known] = OrderedDict()
         self._open: OrderedDict[tuple[str, ...], Environment] = OrderedDict()
         self._repos: OrderedDict[tuple[str, ...], Repo] = OrderedDict()
+        self._resting: dict[tuple[str, ...], float] = {}
+        """Readings that failed half-way, and when they may go on."""
 
     async def info(self, key: EnvKey, viewer: Viewer, revision: str | None = None) -> RepoInfo:
         """What `viewer` may know of `key` now, or at `revision`. Raises `NotFound`, `Forbidden`, `Upstream`."""
@@ -99,7 +107,9 @@ class Library:
         name = (str(key), info.sha or "", self._scope(info, viewer))
         if name not in self._repos:
             _trim(self._repos, OPEN_ENVIRONMENTS)
-            self._repos[name] = Repo(self._hub, info, token, self._max_files)
+            self._repos[name] = Repo(
+                self._hub, info, token, max_files=self._max_files, deadline=self._deadline, marks=self._marks
+            )
         self._repos.move_to_end(name)
         return self._repos[name]
 
@@ -112,14 +122,14 @@ class Library:
     ) -> Environment:
         """The environment at its current revision, or at a branch, tag or commit.
 
-        Raises `NotReady` when its first reading takes longer than `wait` seconds (None: wait to the end), and what
-        `info` raises.
+        One too big to list opens as soon as its tasks are named; the others are read meanwhile. Raises `NotReady` when
+        that takes longer than `wait` seconds (None: wait till everything is read), and what `info` raises.
         """
         repo = await self.repo(key, viewer, revision)
         name = (str(key), repo.sha, self._scope(repo.info, viewer))
-        environment = self._open.get(name)
-        if environment is None:
-            environment = self._open[name] = await self._open_anew(repo, viewer, name, wait)
+        environment = self._open.get(name) or self._shelved(repo, name)
+        if environment is None or (_is_pending(environment) and (wait is None or not self._rests(name))):
+            environment = await self._read_on(repo, viewer, name, environment, wait)
         _trim(self._open, OPEN_ENVIRONMENTS)
         self._open.move_to_end(name)
         return environment
@@ -141,7 +151,7 @@ class Library:
     async def task_changes(self, key: EnvKey, viewer: Viewer, old: str, new: str, ref: str) -> TaskChanges:
         """What became of one task's files. Raises as `changes`, and `NotFound` where one revision has no such task."""
         before, after = await self._both(key, viewer, old, new)
-        return compare_task(ref, before.record(ref), after.record(ref))
+        return compare_task(ref, await before.record(ref), await after.record(ref))
 
     async def progress(self, key: EnvKey, viewer: Viewer, *, revision: str | None = None) -> Progress | None:
         """How far its first reading is; None when none is running."""
@@ -176,16 +186,25 @@ class Library:
             raise known.info
         return known.info
 
-    async def _open_anew(self, repo: Repo, viewer: Viewer, name: tuple[str, ...], wait: float | None) -> Environment:
-        """From an index on the shelf; else from a job, which lists, claims and reads it whoever asks."""
+    def _shelved(self, repo: Repo, name: tuple[str, ...]) -> Environment | None:
+        """From an index on the shelf."""
         for known in self._formats:
             found = self._find(repo, known.reader, name) if isinstance(known, IndexedFormat) else None
             if found is not None:
+                self._open[name] = found
                 return found
-        job = self._jobs.start(name, lambda tell: self._read(repo, viewer, name, tell))
+        return None
+
+    async def _read_on(
+        self, repo: Repo, viewer: Viewer, name: tuple[str, ...], known: Environment | None, wait: float | None
+    ) -> Environment:
+        """By a job, which lists, claims and reads it whoever asks; what is `known` already is there meanwhile."""
+        job = self._jobs.start(name, lambda job: self._read(repo, viewer, name, job))
+        if known is not None and wait is not None:
+            return known
         with anyio.move_on_after(wait):
-            await job.ready.wait()
-        if job.error is not None:
+            await (job.ended if wait is None else job.ready).wait()
+        if job.error is not None and (wait is None or name not in self._open):
             raise job.error
         if name not in self._open:
             raise NotReady(
@@ -193,28 +212,57 @@ class Library:
             )
         return self._open[name]
 
-    async def _read(self, repo: Repo, viewer: Viewer, name: tuple[str, ...], tell: OnProgress) -> None:
-        """Open by the surest claim and remember it under `name`."""
-        tell(Progress("listing"))
-        repo.on_listed = lambda files: tell(Progress("listing", files))
-        self._open[name] = await self._claimed(repo, viewer, name, tell)
+    def _rests(self, name: tuple[str, ...]) -> bool:
+        return self._clock() < self._resting.get(name, 0.0)
 
-    async def _claimed(self, repo: Repo, viewer: Viewer, name: tuple[str, ...], tell: OnProgress) -> Environment:
+    async def _read(self, repo: Repo, viewer: Viewer, name: tuple[str, ...], job: Job) -> None:
+        """Open by the surest claim and remember it under `name`; one that was begun goes on."""
+        begun = self._open.get(name)
+        if isinstance(begun, IndexedEnvironment):
+            await self._index(repo, begun.reader, name, job)
+            return
+        job.tell(Progress("listing"))
+        repo.on_listed = lambda files: job.tell(Progress("listing", files))
+        await self._claimed(repo, viewer, name, job)
+
+    async def _claimed(self, repo: Repo, viewer: Viewer, name: tuple[str, ...], job: Job) -> None:
         for claimed in await claims(repo, self._formats):
             if isinstance(claimed.format, IndexedFormat):
-                reader = claimed.format.reader
-                async with self._jobs.turn():
-                    shelf = self._shelf(repo.info, name[-1])
-                    await build(repo, reader, shelf, on_progress=tell, pack_budget=self._pack_budget)
-                found = self._find(repo, reader, name)
-                if found is None:
-                    raise Upstream(f"What was read of {repo.key} could not be kept.", hint="Try again in a minute.")
-                return found
+                await self._index(repo, claimed.format.reader, name, job)
+                return
             try:
-                return await claimed.format.open(repo, viewer)
+                self._open[name] = await claimed.format.open(repo, viewer)
             except HandOver:
                 continue
-        return FilesEnvironment(repo, kind_of(repo.info, await repo.tree()))
+            return
+        self._open[name] = FilesEnvironment(repo, kind_of(repo.info, (await repo.listing()).files))
+
+    async def _index(self, repo: Repo, reader: Reader, name: tuple[str, ...], job: Job) -> None:
+        """Read it and open what was published, whenever something was."""
+
+        def reopen() -> None:
+            found = self._find(repo, reader, name)
+            if found is None:
+                raise Upstream(f"What was read of {repo.key} could not be kept.", hint="Try again in a minute.")
+            self._open[name] = found
+            job.ready.set()
+
+        shelf = self._shelf(repo.info, name[-1])
+        try:
+            await build(
+                repo,
+                reader,
+                shelf,
+                on_progress=job.tell,
+                pack_budget=self._pack_budget,
+                turn=self._jobs.turn,
+                on_published=reopen,
+            )
+        except Upstream as error:
+            self._resting[name] = self._clock() + (error.retry_after or RESTS)
+            raise
+        self._resting.pop(name, None)
+        reopen()
 
     def _find(self, repo: Repo, reader: Reader, name: tuple[str, ...]) -> Environment | None:
         """The index on the shelf; a second look follows in the background when it had none.
@@ -237,7 +285,7 @@ class Library:
             if await review(repo, reader, shelf):
                 self._open.pop(name, None)  # opened anew, it has them
 
-        if self._reviews and not index.header.reviewed:
+        if self._reviews and not (index.header.reviewed or index.header.walked):
             self._jobs.later(name, look_again)
         return IndexedEnvironment(repo, reader, index, pack)
 
@@ -254,6 +302,10 @@ class Library:
 
     def _shelf(self, info: RepoInfo, scope: str) -> Shelf:
         return self._public if scope == "public" else Shelf(None, self._cache_dir / "private" / scope)
+
+
+def _is_pending(environment: Environment) -> bool:
+    return isinstance(environment, IndexedEnvironment) and environment.is_pending
 
 
 def _trim[K, V](cache: "OrderedDict[K, V]", size: int) -> None:

@@ -3,6 +3,7 @@ CREATE TABLE texts (
   id INTEGER PRIMARY KEY,
   digest BLOB NOT NULL UNIQUE,
   text BLOB NOT NULL,           -- zlib
+  size INTEGER NOT NULL,        -- bytes of the text
   masked TEXT NOT NULL,         -- JSON: line numbers
   withheld TEXT NOT NULL        -- JSON
 );
@@ -13,3 +14,5 @@ CREATE TABLE tasks (
   withheld TEXT NOT NULL,       -- JSON
   texts TEXT NOT NULL           -- JSON: path to texts.id
 );
+-- While an index fills in: what the second pass wants of each task that was read.
+CREATE TABLE unfinished (ord INTEGER PRIMARY KEY, record BLOB NOT NULL);

@@ -1,12 +1,24 @@
 """What passes between a folder format and the index: the plan of a task, its record, and the second pass over all."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from rlx.answers import Masked, ShownJson, Withheld
 from rlx.hub.info import TreeEntry
+from rlx.hub.tree import Marks
+from rlx.ids import ROOT_REF
 from rlx.model import FacetValue, FileEntry, Row, RunOption, Section, Support, TaskCard, Text
+
+
+def root_of(ref: str) -> str:
+    """The folder of a task."""
+    return "" if ref == ROOT_REF else ref
+
+
+def ref_of(root: str) -> str:
+    """Inverse of `root_of`."""
+    return root or ROOT_REF
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +29,8 @@ class TaskPlan:
     root: str
     """Repository path of its folder; empty when the repository is the task."""
     files: tuple[TreeEntry, ...]
-    """Every file below the root, paths relative to the repository."""
+    """The files below the root that are known, paths relative to the repository; all of them, but for a folder that
+    holds more than is known, which is among them with a slash at the end of its path."""
     wanted: tuple[str, ...]
     """Repository paths to fetch, the ones a page cannot do without first."""
     judged: tuple[str, ...] = ()
@@ -36,12 +49,13 @@ class TaskRecord:
     texts: Mapping[str, Masked]
     """Task-relative path to masked text."""
     files: tuple[FileEntry, ...]
-    """Task-relative paths."""
+    """Task-relative paths; a folder among them holds more than is known."""
     withheld: tuple[Withheld, ...] = ()
     review: ShownJson | None = None
     """What `Reader.review` said of it, once it has."""
     notes: Mapping[str, object] = field(default_factory=dict)
-    """For the format's second pass; not stored."""
+    """For the format's second pass: JSON values, with `Shown` and tuples among them. Empty for a task that was not
+    read yet. Stored only while an index fills in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +109,7 @@ class Counts:
 
 
 class Reader(Protocol):
-    """What a folder format gives `rlx.index.build`. All but `finish` are pure."""
+    """What a folder format gives `rlx.index`. All but `finish` and `review` are pure."""
 
     @property
     def format(self) -> str: ...
@@ -105,7 +119,21 @@ class Reader(Protocol):
         """Raised when reading changes; indexes of another version are rebuilt."""
         ...
 
-    def plan(self, tree: Mapping[str, TreeEntry]) -> tuple[TaskPlan, ...]: ...
+    @property
+    def marks(self) -> Marks:
+        """What tells a task's folder where not everything could be listed."""
+        ...
+
+    def plan(self, tree: Mapping[str, TreeEntry]) -> tuple[TaskPlan, ...]:
+        """The tasks, sorted by root. `tree` is in path order; see `rlx.hub.tree.Tree.entries` for folders in it."""
+        ...
+
+    def sought(self, root: str, data: Mapping[str, bytes]) -> Iterable[str]:
+        """Repository paths that may be files or folders of the task at `root`, which is not listed.
+
+        Asked again with what was read of the task in `data`, which may name others, until it names nothing new.
+        """
+        ...
 
     def shared(self, tree: Mapping[str, TreeEntry]) -> tuple[str, ...]:
         """Repository-level files that are wanted too: manifests, the card."""

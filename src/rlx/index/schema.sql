@@ -7,7 +7,7 @@ CREATE TABLE tasks (
   brief TEXT NOT NULL,
   facets TEXT NOT NULL,         -- JSON: facet to values
   problem TEXT,                 -- JSON text, when it is no ordinary task
-  digest TEXT NOT NULL,         -- of its files' names and contents: tells a changed task between revisions
+  digest TEXT NOT NULL,         -- of its files' names and contents: tells a changed task between revisions; '' unknown
   search TEXT NOT NULL          -- lower-cased: ref, title, brief and what else is searched
 );
 CREATE TABLE facets (key TEXT, value TEXT, ord INTEGER, PRIMARY KEY (key, value, ord)) WITHOUT ROWID;

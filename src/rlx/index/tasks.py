@@ -21,7 +21,7 @@ from rlx.index.records import Counts, Finished
 from rlx.model import Facet, FacetValue, Page, TaskCard, TaskQuery, Text
 from rlx.texts import DEFAULT, Say, catalog
 
-SCHEMA = 3
+SCHEMA = 4
 FOUND = 32
 """Searches whose results are kept."""
 FACET_VALUES = 40
@@ -49,6 +49,14 @@ class Header:
     subsets: bool
     withheld: tuple[Withheld, ...]
     reviewed: bool = False
+    walked: bool = False
+    """The repository was too big to list: of its tasks' files those are known that were looked for."""
+    pending: int = 0
+    """Tasks that are named and not read yet."""
+    unsearched: int = 0
+    """Folders that may hold more tasks, past the bounds of the walk."""
+    shared: tuple[str, ...] = ()
+    """Files of the repository that the format wants beside those of tasks; told while tasks are pending."""
 
 
 class Extra(NamedTuple):
@@ -56,6 +64,7 @@ class Extra(NamedTuple):
 
     search: str
     digest: str
+    """Changes with any file of the task. Its first letter says how it was made; empty: not known."""
 
 
 def write_index(path: Path, header: Header, finished: Finished, extras: Sequence[Extra]) -> None:
@@ -79,6 +88,10 @@ def write_index(path: Path, header: Header, finished: Finished, extras: Sequence
         "subsets": header.subsets,
         "withheld": withheld_out(header.withheld),
         "reviewed": header.reviewed,
+        "walked": header.walked,
+        "pending": header.pending,
+        "unsearched": header.unsearched,
+        "shared": list(header.shared),
     }
     db.executemany("INSERT INTO meta VALUES (?, ?)", [(key, json.dumps(value)) for key, value in meta.items()])
     for ord_, (card, extra) in enumerate(zip(finished.cards, extras, strict=True)):
@@ -156,6 +169,10 @@ class TaskIndex:
             subsets=meta["subsets"],
             withheld=withheld_in(meta["withheld"]),
             reviewed=meta["reviewed"],
+            walked=meta["walked"],
+            pending=meta["pending"],
+            unsearched=meta["unsearched"],
+            shared=tuple(meta["shared"]),
         )
 
     def page(self, query: TaskQuery) -> Page[TaskCard]:

@@ -22,7 +22,8 @@ class Listing:
     path: str
     """The folder; empty at the top."""
     entries: tuple[FileEntry, ...]
-    total: int
+    total: int | None
+    """None: more than could be listed."""
     truncated: bool = False
     """There are more entries after these."""
     offset: int = 0

@@ -10,6 +10,7 @@ from rlx.formats.harbor.reader import MAX_SCRIPT, MAX_SCRIPTS, HarborReader
 from rlx.hub.client import HubClient
 from rlx.hub.info import RepoInfo, TreeEntry, read_info
 from rlx.hub.repo import Repo
+from rlx.hub.tree import Tree
 from rlx.index.records import TaskRecord
 from rlx.texts import Say, words
 
@@ -29,7 +30,7 @@ def info(kind: str) -> RepoInfo:
 
 async def claim(paths: list[str], kind: str = "dataset") -> tuple[float, str] | None:
     client = HubClient("http://127.0.0.1:9")
-    repo = Repo(client, info(kind), False, _tree=listing(**dict.fromkeys(paths, 1)))
+    repo = Repo(client, info(kind), False, _tree=Tree(listing(**dict.fromkeys(paths, 1)), {}))
     found = await Harbor().claim(repo)
     await client.aclose()
     return (found.confidence, words(found.evidence)) if found else None

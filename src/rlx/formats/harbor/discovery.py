@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from rlx.errors import BadInput
 from rlx.hub.info import TreeEntry
+from rlx.hub.tree import Marks
 from rlx.ids import ROOT_REF, check_ref
 
 SETTINGS = "task.toml"
@@ -18,6 +19,7 @@ MAX_DEPTH = 8
 
 _PARTS = ("instruction.md", "environment/", "tests/", "solution/", "steps/")
 """What makes a folder with a `task.toml` a task rather than settings shared by the folders below it."""
+MARKS = Marks((SETTINGS,), _PARTS, MAX_DEPTH)
 _TELLING = ("instruction.md", "tests/test.sh", "tests/test.bat", "environment/Dockerfile")
 
 
@@ -31,7 +33,7 @@ class Place:
     group: str
     """Folders between the dataset's common root and the task; empty when there are none."""
     files: tuple[TreeEntry, ...]
-    """Every file below the root, in the listing's order."""
+    """What is known below the root, in the listing's order: files, and folders that hold more than is known."""
 
     @property
     def name(self) -> str:
@@ -66,7 +68,7 @@ def places(tree: Mapping[str, TreeEntry]) -> tuple[Place, ...]:
     roots = task_roots(tree)
     files: dict[str, list[TreeEntry]] = {root: [] for root in roots}
     for path, entry in tree.items():
-        owner = next((up for up in _above(path) if up in files), None)
+        owner = next((up for up in _above(path.rstrip("/")) if up in files), None)
         if owner is not None:
             files[owner].append(entry)
     common = common_root(roots)

@@ -1,5 +1,7 @@
 """Harbor as a format: claims a repository by the `task.toml` files in it, never by a tag alone."""
 
+import anyio.to_thread
+
 from rlx.formats.base import Claim
 from rlx.formats.harbor.discovery import are_harbor, task_roots
 from rlx.formats.harbor.reader import HarborReader
@@ -20,8 +22,8 @@ class Harbor:
         """Every folder with a `task.toml` counts; less sure where none has another part of a task."""
         if repo.key.kind != "dataset":
             return None
-        tree = await repo.tree()
-        roots = task_roots(tree)
+        tree = (await repo.listing()).entries
+        roots = await anyio.to_thread.run_sync(task_roots, tree)
         if not roots:
             return None
         sure = 1.0 if are_harbor(roots, tree) else 0.6

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rlx.answers import Masked, Policy, Shown, ShownJson, Withheld, file_text, file_verdict, name, record, toml_values
 from rlx.formats.harbor import summary
 from rlx.formats.harbor.dataset import MANIFEST, REGISTRY
-from rlx.formats.harbor.discovery import SETTINGS, Place, places
+from rlx.formats.harbor.discovery import MARKS, SETTINGS, Place, places
 from rlx.formats.harbor.facets import metadata_values, task_facets
 from rlx.formats.harbor.facts import COMPOSE, DOCKERFILE, facts_out, find_facts
 from rlx.formats.harbor.finish import finish
@@ -16,6 +16,7 @@ from rlx.formats.harbor.running import Subject
 from rlx.formats.harbor.schema import TaskSettings
 from rlx.formats.harbor.scripts import CODE, suffix
 from rlx.formats.harbor.sections import task_view
+from rlx.formats.harbor.seeking import sought
 from rlx.formats.harbor.settings import read_settings
 from rlx.formats.harbor.sizes import agent_seconds, words_in
 from rlx.formats.harbor.toml import TomlFile, TomlProblem, parse_toml
@@ -38,10 +39,16 @@ class HarborReader:
     """Meets `rlx.index.records.Reader`."""
 
     format = "harbor"
-    version = 2
+    version = 3
+    marks = MARKS
 
     def plan(self, tree: Mapping[str, TreeEntry]) -> tuple[TaskPlan, ...]:
         return tuple(_plan(place) for place in places(tree))
+
+    def sought(self, root: str, data: Mapping[str, bytes]) -> Iterator[str]:
+        skip = len(root) + 1 if root else 0
+        for path in sought({path[skip:]: value for path, value in data.items()}):
+            yield f"{root}/{path}" if root else path
 
     def shared(self, tree: Mapping[str, TreeEntry]) -> tuple[str, ...]:
         return tuple(path for path in tree if path.rpartition("/")[2] in (MANIFEST, REGISTRY) and path.count("/") <= 2)
@@ -152,8 +159,9 @@ def _text(plan: TaskPlan, path: str, data: bytes) -> Masked | Withheld:
 
 
 def _entry(plan: TaskPlan, path: str, size: int) -> FileEntry:
-    verdict = file_verdict(path, task_root=plan.root)
-    return FileEntry(path, size, withheld=verdict.reason if verdict.kind == "withhold" else None)
+    is_dir = path.endswith("/")
+    verdict = file_verdict(f"{path}x" if is_dir else path, task_root=plan.root)
+    return FileEntry(path.rstrip("/"), size, is_dir, verdict.reason if verdict.kind == "withhold" else None)
 
 
 def _withheld_files(files: Sequence[FileEntry]) -> Iterator[Withheld]:
@@ -167,7 +175,7 @@ def _withheld_files(files: Sequence[FileEntry]) -> Iterator[Withheld]:
         if reason and len(entries) > 3:
             yield Withheld(f"{folder}/ ({len(entries)})", reason)
         elif reason:
-            yield from (Withheld(entry.path, reason) for entry in entries)
+            yield from (Withheld(f"{entry.path}/" if entry.is_dir else entry.path, reason) for entry in entries)
 
 
 def _title(settings: TaskSettings, agent: str, plan: TaskPlan) -> Shown:

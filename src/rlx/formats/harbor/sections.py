@@ -46,7 +46,8 @@ def task_view(record: TaskRecord) -> TaskView:
     metadata = metadata_blocks(subject.settings)
     if metadata:
         sections.append(Section("metadata", say("harbor.section.metadata"), metadata))
-    sections.append(Section("files", say("harbor.section.files"), (FilesBlock(record.files),)))
+    some = any(entry.is_dir for entry in record.files)
+    sections.append(Section("files", say("harbor.section.files"), (FilesBlock(record.files, some),)))
     return TaskView(tuple(sections), tuple(_glance(record, subject)), options, task_support(subject))
 
 
@@ -55,7 +56,7 @@ def open_record(record: TaskRecord) -> tuple[Mapping[str, object], Subject]:
     stored: Any = record.settings.value
     review: Any = record.review.value if record.review else None
     refused = say("harbor.verdict.said", version=review["harbor"], why=review["why"]) if _refuses(review) else None
-    paths = frozenset(entry.path for entry in record.files)
+    paths = frozenset(f"{entry.path}/" if entry.is_dir else entry.path for entry in record.files)
     return stored["file"], Subject(read_settings(stored["file"]), facts_in(stored["facts"]), paths, refused)
 
 
