@@ -155,6 +155,43 @@ class TaskHit:
 
     key: EnvKey
     card: TaskCard
+    in_title: tuple[tuple[int, int], ...] = ()
+    """Where the words that were asked for stand in the title, as start and end, in order and apart."""
+    in_brief: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSearch:
+    """A question for tasks of any environment."""
+
+    text: str = ""
+    """Words; each must begin a word of the task. Chinese, Japanese and Korean words may stand inside longer ones."""
+    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """OR within a facet, AND across facets."""
+    environment: EnvKey | None = None
+    offset: int = 0
+    limit: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class TaskHits:
+    items: tuple[TaskHit, ...]
+    total: int
+    more: bool
+    """There are more than `total`; they are not counted, and not paged to."""
+    facets: tuple[Facet, ...]
+    """Each counted over what the other filters leave, up to the same limit."""
+    offset: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """A task like another: the same files, or nearly the same words."""
+
+    hit: TaskHit
+    score: float
+    """1 for the same files; below it how alike the texts are."""
 
 
 TaskSort = Literal["order", "title", "difficulty", "-difficulty", "length", "-length", "timeout", "-timeout"]

@@ -51,6 +51,8 @@ class Instance(BaseModel):
     """Keys that come first while sorting by trending."""
     featured: tuple[str, ...] = ()
     """Keys indexed first and shown as picks."""
+    curated: str = "FineEnvs"
+    """The organisation whose servers come first among OpenEnv Spaces."""
     collections: tuple[Collection, ...] = ()
     rollouts_enabled: bool = True
     max_active: int = Field(default=24, ge=1, le=200)

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from array import array
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.resources import files
@@ -21,6 +21,7 @@ MAX_TITLE = 200
 MAX_BRIEF = 300
 """Characters of a task's title and brief that the catalog keeps."""
 _BATCH = 1000
+_AHEAD = 4
 _IN_MEMORY = 512 * 1024 * 1024
 """Bytes of the search index that are gathered before they are written: a merge of parts costs more than the parts."""
 
@@ -116,14 +117,16 @@ class _Tasks:
 
     def write(self, placed: Iterable[_Placed]) -> None:
         self._db.execute("INSERT INTO tasks_fts (tasks_fts, rank) VALUES ('hashsize', ?)", (_IN_MEMORY,))
+        rows: list[tuple[int, int, str, str, str, int]] = []
         with ThreadPoolExecutor(1) as writer:
-            written: Future[None] | None = None
-            for batch in batched(self._rows(placed), _BATCH):
-                if written is not None:
-                    written.result()
-                written = writer.submit(self._insert, batch)
-            if written is not None:
-                written.result()
+            waiting: deque[Future[None]] = deque()
+            for batch in batched(self._rows(placed, rows), _BATCH):
+                if len(waiting) == _AHEAD:
+                    waiting.popleft().result()
+                waiting.append(writer.submit(self._search_for, len(rows) - len(batch), batch))
+            for item in waiting:
+                item.result()
+        self._db.executemany("INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?)", rows)
         combos = [(id_, json.dumps(combo)) for combo, id_ in self._combos.items()]
         self._db.executemany("INSERT INTO combos VALUES (?, ?)", combos)
         per_env = sorted((place, combo, n) for (place, combo), n in self._per_env.items())
@@ -146,8 +149,8 @@ class _Tasks:
         known = ((id_, other, score) for id_, other, score in pairs if id_ is not None and other is not None)
         self._db.executemany("INSERT OR IGNORE INTO alike VALUES (?, ?, ?)", known)
 
-    def _rows(self, placed: Iterable[_Placed]) -> Iterator[tuple[int, int, str, str, str, int, str]]:
-        """The columns of each task, and its tokens."""
+    def _rows(self, placed: Iterable[_Placed], rows: list[tuple[int, int, str, str, str, int]]) -> Iterator[str]:
+        """The tokens of each task; its columns are added to `rows`."""
         for place, card, row in placed:
             if (card.key, row.ref) in self._places:
                 continue
@@ -162,11 +165,16 @@ class _Tasks:
             called = tokens(f"{title} {row.ref.rpartition('/')[2]}")
             found = called | tokens(f"{row.ref} {brief} {' '.join(row.facets.get('category', ()))} {row.words}")
             words = " ".join((*found, *map(title_token, called), env_token(place), self._marks[combo]))
-            yield id_, place, row.ref, title, brief, combo, words
+            rows.append((id_, place, row.ref, title, brief, combo))
+            yield words
 
-    def _insert(self, batch: Sequence[tuple[int, int, str, str, str, int, str]]) -> None:
-        self._db.executemany("INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?)", [row[:6] for row in batch])
-        self._db.executemany("INSERT INTO tasks_fts (rowid, words) VALUES (?, ?)", [(row[0], row[6]) for row in batch])
+    def _search_for(self, first: int, batch: Sequence[str]) -> None:
+        """Index tasks from the `first` on by their tokens.
+
+        One statement for all of them: one for each task would fight over the interpreter lock with who makes them.
+        """
+        sql = "INSERT INTO tasks_fts (rowid, words) SELECT ? + key, value FROM json_each(?)"
+        self._db.execute(sql, (first, json.dumps(batch, ensure_ascii=False)))
 
     def _combo(self, combo: Combo) -> int:
         id_ = self._combos.get(combo)

@@ -1,0 +1,181 @@
+"""Environments of a snapshot: which a query leaves, in what order, and how the others would count.
+
+Words are substrings of an environment's id, heading, brief and tags. Facets are bit sets over the listing's places,
+so that each is counted over what the other filters leave. What operators set is applied here, per query.
+"""
+
+import json
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+
+from rlx.ids import EnvKey
+from rlx.index.bits import bits, intersect, sift
+from rlx.index.codec import env_card_in
+from rlx.index.database import Database
+from rlx.index.facets import facet
+from rlx.model import KINDS, EnvCard, EnvPage, EnvQuery, Facet
+from rlx.store.instance import Instance
+
+FACETS = ("tag", "framework", "graded", "runs", "difficulty", "size", "licence")
+"""In the order they are offered."""
+CURATED = "openenv"
+"""The kind of which the operators' own organisation comes first."""
+_TRIGRAM = 3
+"""Characters from which the search index finds a word; shorter ones are looked for in every text."""
+_KEPT = 128
+"""Searches whose results are kept, and cards."""
+_ORDERS = {
+    "updated": "modified DESC NULLS LAST",
+    "tasks": "tasks DESC NULLS LAST",
+    "name": "name",
+    "downloads": "downloads DESC NULLS LAST",
+    "likes": "likes DESC NULLS LAST",
+}
+
+
+class Environments:
+    """Raises `sqlite3.DatabaseError` or `ValueError` for a database that is none."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        rows = db.rows("SELECT ord, key, kind, tasks FROM envs ORDER BY ord")
+        self.size = len(rows)
+        self.keys = tuple(str(row[1]) for row in rows)
+        self._kinds_of = tuple(str(row[2]) for row in rows)
+        self._tasks = tuple(row[3] for row in rows)
+        self._places = {key: place for place, key in enumerate(self.keys)}
+        self._all = (1 << self.size) - 1
+        self._kinds = {
+            kind: bits((place for place, own in enumerate(self._kinds_of) if own == kind), self.size)
+            for kind in set(self._kinds_of)
+        }
+        self._found = lru_cache(_KEPT)(self._search)
+        self._card = lru_cache(_KEPT)(self._read_card)
+        self._visible = lru_cache(4)(self._all_but)
+        self._trending = lru_cache(4)(self._trending_order)
+
+    def page(self, query: EnvQuery, instance: Instance) -> EnvPage:
+        """One page. Unknown facets and values select nothing, an unknown collection is empty."""
+        visible = self._visible(instance.hidden)
+        left = visible & self._found(tuple(query.text.lower().split()))
+        if query.collection is not None:
+            left &= self._members(query.collection, instance)
+        chosen = {key: self._any(key, values) for key, values in query.filters.items() if values}
+        of_kind = left if query.kind is None else left & self._kinds.get(query.kind, 0)
+        mask = intersect(of_kind, chosen.values())
+        order = self._order(query.sort, instance)
+        end = query.offset + query.limit
+        unfiltered = intersect(left, chosen.values())
+        kinds = ((kind, (self._kinds.get(kind, 0) & unfiltered).bit_count()) for kind in KINDS)
+        return EnvPage(
+            items=tuple(self._card(place) for place in sift(order, mask, self.size, query.offset, end)),
+            total=mask.bit_count(),
+            kinds=tuple((kind, n) for kind, n in kinds if n),
+            facets=tuple(self._facets(of_kind, chosen, query)),
+            environments=visible.bit_count(),
+            tasks=self._tasks_of(visible),
+            offset=query.offset,
+            limit=query.limit,
+        )
+
+    def card(self, key: EnvKey) -> EnvCard | None:
+        place = self._places.get(str(key))
+        return None if place is None else self._card(place)
+
+    def place(self, key: EnvKey) -> int | None:
+        """Where it stands in the listing."""
+        return self._places.get(str(key))
+
+    def rank(self, key: EnvKey, instance: Instance) -> tuple[int, int] | None:
+        """Its place by trend among those of its kind, from 1, and how many those are. None when it is not listed."""
+        place = self._places.get(str(key))
+        if place is None or instance.hides(key):
+            return None
+        mask = self._kinds[self._kinds_of[place]] & self._visible(instance.hidden)
+        before = mask & ((1 << place) - 1)
+        return before.bit_count() + 1, mask.bit_count()
+
+    def hidden(self, instance: Instance) -> tuple[int, ...]:
+        """The places of those that operators hid."""
+        return tuple(sorted(self._places[key] for key in instance.hidden if key in self._places))
+
+    def with_tasks(self, instance: Instance) -> Sequence[int]:
+        """The places of those that have tasks."""
+        hidden = set(self.hidden(instance))
+        return [place for place, n in enumerate(self._tasks) if n and place not in hidden]
+
+    def _search(self, words: tuple[str, ...]) -> int:
+        if not words:
+            return self._all
+        long = " AND ".join(f'"{word.replace(chr(34), chr(34) * 2)}"' for word in words if len(word) >= _TRIGRAM)
+        short = [word for word in words if len(word) < _TRIGRAM]
+        where = ["ord IN (SELECT rowid FROM envs_fts WHERE envs_fts MATCH ?)"] if long else []
+        where += ["instr(haystack, ?)" for _ in short]
+        sql = f"SELECT ord FROM envs WHERE {' AND '.join(where)}"  # noqa: S608  only `?` varies
+        return bits((row[0] for row in self._db.rows(sql, [long, *short] if long else short)), self.size)
+
+    def _all_but(self, hidden: frozenset[str]) -> int:
+        return self._all & ~bits((self._places[key] for key in hidden if key in self._places), self.size)
+
+    def _members(self, collection: str, instance: Instance) -> int:
+        found = next((item for item in instance.collections if item.id == collection), None)
+        members = found.environments if found else ()
+        return bits({self._places[key] for key in members if key in self._places}, self.size)
+
+    def _order(self, sort: str, instance: Instance) -> Sequence[int]:
+        if sort == "trending":
+            return self._trending(instance.pinned, instance.curated)
+        return self._sorted[sort] if sort in self._sorted else range(self.size)
+
+    def _trending_order(self, pinned: tuple[str, ...], curated: str) -> Sequence[int]:
+        """The listing's own order, with the curated organisation's first among the places of its kind; pinned first."""
+        order = list(range(self.size))
+        slots = [place for place in order if self._kinds_of[place] == CURATED]
+        own = curated.lower()
+        first = sorted(
+            slots, key=lambda place: self.keys[place].removeprefix("space:").partition("/")[0].lower() != own
+        )
+        for slot, place in zip(slots, first, strict=True):
+            order[slot] = place
+        pins = dict.fromkeys(self._places[key] for key in pinned if key in self._places)
+        return [*pins, *(place for place in order if place not in pins)]
+
+    @cached_property
+    def _sorted(self) -> dict[str, Sequence[int]]:
+        return {
+            sort: [row[0] for row in self._db.rows(f"SELECT ord FROM envs ORDER BY {by}, ord")]  # noqa: S608  our words
+            for sort, by in _ORDERS.items()
+        }
+
+    @cached_property
+    def _bits(self) -> dict[str, dict[str, int]]:
+        found: dict[str, dict[str, int]] = {}
+        for key, value, ords in self._db.rows("SELECT key, value, ords FROM env_facets"):
+            found.setdefault(key, {})[value] = bits(map(int, str(ords).split(",")), self.size)
+        return found
+
+    def _any(self, key: str, values: Sequence[str]) -> int:
+        mask = 0
+        for value in values:
+            mask |= self._bits.get(key, {}).get(value, 0)
+        return mask
+
+    def _facets(self, of_kind: int, chosen: dict[str, int], query: EnvQuery) -> list[Facet]:
+        found = []
+        for key in FACETS:
+            left = intersect(of_kind, (mask for other, mask in chosen.items() if other != key))
+            counts = {value: (own & left).bit_count() for value, own in self._bits.get(key, {}).items()}
+            found.append(facet(key, counts, query.filters.get(key, ())))
+        return [item for item in found if item is not None]
+
+    def _tasks_of(self, visible: int) -> int:
+        if visible == self._all:
+            return self._every_task
+        return sum(self._tasks[place] or 0 for place in sift(range(self.size), visible, self.size, 0, self.size))
+
+    @cached_property
+    def _every_task(self) -> int:
+        return sum(n or 0 for n in self._tasks)
+
+    def _read_card(self, place: int) -> EnvCard:
+        return env_card_in(json.loads(self._db.row("SELECT card FROM envs WHERE ord = ?", (place,))[0]))
