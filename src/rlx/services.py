@@ -11,7 +11,7 @@ import httpx2
 
 from rlx.errors import BadInput
 from rlx.formats.registry import AnyFormat, formats
-from rlx.hub.client import HubClient
+from rlx.hub.client import HubClient, Token
 from rlx.index.catalog import Catalog
 from rlx.index.jobs import Jobs
 from rlx.index.library import Library
@@ -41,10 +41,11 @@ async def create_services(
     clock: Callable[[], float] = time.monotonic,
     read_all: bool = False,
     reviews: bool = False,
+    public_token: Token = False,
 ) -> AsyncIterator[Services]:
     """Services for `settings`, closed at the end. `transport` replaces the network; `read_all` reads a local hub's
-    environments in the background, `reviews` asks for second opinions on what was indexed. Raises `BadInput` for a
-    hub that is neither a URL nor a folder.
+    environments in the background, `reviews` asks for second opinions on what was indexed, `public_token` raises the
+    rate limit for what everybody may read. Raises `BadInput` for a hub that is neither a URL nor a folder.
     """
     known = formats() if known_formats is None else known_formats
     folder = local_folder(settings.hub)
@@ -73,6 +74,7 @@ async def create_services(
                 max_files=settings.max_listing_files,
                 deadline=settings.listing_deadline,
                 pack_budget=settings.pack_budget,
+                public_token=public_token,
             )
             ttl = 5.0 if folder is not None else settings.listing_ttl
             stored = settings.store / LISTING if settings.listing_from_store else None

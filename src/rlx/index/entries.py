@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 
 from rlx.answers.shown import Json
 from rlx.answers.stored import stored
+from rlx.errors import BadInput
 from rlx.formats.base import Environment
 from rlx.hub.info import RepoInfo
 from rlx.index.codec import env_card_in, env_card_out, facets_in, facets_out
@@ -32,6 +34,8 @@ class Entry:
     tasks: tuple[TaskRow, ...] = ()
     complete: bool = True
     """Whether every task is here: an environment of very many rows is searched in its first ones only."""
+    reader: int | None = None
+    """Version of the reader whose index it was made from; None without one."""
 
 
 async def entry_of(environment: Environment, info: RepoInfo, *, limit: int) -> Entry:
@@ -39,11 +43,13 @@ async def entry_of(environment: Environment, info: RepoInfo, *, limit: int) -> E
     card = read_card(info, await environment.summary())
     if not card.tasks:
         return Entry(card)
+    reader = None
     if isinstance(environment, IndexedEnvironment):
         rows = tuple(_row(task, digest, text) for task, digest, text in environment.index.rows(limit))
+        reader = environment.index.header.reader_version
     else:
         rows = await _listed(environment, limit)
-    return Entry(card, rows, complete=len(rows) >= card.tasks)
+    return Entry(card, rows, complete=len(rows) >= card.tasks, reader=reader)
 
 
 async def _listed(environment: Environment, limit: int) -> tuple[TaskRow, ...]:
@@ -79,7 +85,13 @@ def entry_bytes(entry: Entry) -> bytes:
         ]
         for task in entry.tasks
     ]
-    raw = {"version": VERSION, "card": env_card_out(entry.card), "tasks": tasks, "complete": entry.complete}
+    raw = {
+        "version": VERSION,
+        "card": env_card_out(entry.card),
+        "tasks": tasks,
+        "complete": entry.complete,
+        "reader": entry.reader,
+    }
     return gzip.compress(json.dumps(raw, ensure_ascii=False).encode("utf-8", "replace"), 5, mtime=0)
 
 
@@ -93,8 +105,9 @@ def entry_in(data: bytes) -> Entry:
             TaskRow(str(ref), stored(title), stored(brief), facets_in(facets), str(words), str(digest), b64decode(near))
             for ref, title, brief, facets, words, digest, near in raw["tasks"]
         )
-        return Entry(env_card_in(raw["card"]), tasks, bool(raw["complete"]))
-    except (OSError, EOFError, KeyError, TypeError, AttributeError) as error:
+        reader = raw["reader"]
+        return Entry(env_card_in(raw["card"]), tasks, bool(raw["complete"]), None if reader is None else int(reader))
+    except (OSError, EOFError, KeyError, TypeError, AttributeError, RecursionError, zlib.error, BadInput) as error:
         raise ValueError(f"not an entry: {type(error).__name__}") from error
 
 

@@ -69,6 +69,16 @@ def read_card(info: RepoInfo, summary: Summary) -> EnvCard:
     )
 
 
+def failed_card(info: RepoInfo, reason: str) -> EnvCard:
+    """What the listing says of an environment that could not be read, and why it could not."""
+    return replace(listed_card(info), state="failed", why=say("index.unreadable", reason=reason))
+
+
+def fresh_card(card: EnvCard, info: RepoInfo) -> EnvCard:
+    """A card that was made earlier, with what the listing counts now."""
+    return replace(card, downloads=info.downloads, likes=info.likes, trending=info.trending, modified=info.modified)
+
+
 def _facets(kind: str, tags: tuple[Shown, ...], tasks: int | None, values: Facets) -> Facets:
     licences = [tag.removeprefix("license:") for tag in tags if tag.startswith("license:")]
     size = SIZES[sum(tasks >= least for least in (10, 100, 1000))] if tasks is not None else UNREAD

@@ -65,7 +65,9 @@ class Library:
         deadline: float,
         pack_budget: int,
         reviews: bool,
+        public_token: Token = False,
     ) -> None:
+        """`public_token` is sent for the files of what everybody may read, for its rate limit alone."""
         self._hub = hub
         self._instance = instance
         self._cache_dir = cache_dir
@@ -78,6 +80,7 @@ class Library:
         self._marks = marks(formats)
         self._pack_budget = pack_budget
         self._reviews = reviews
+        self._public_token = public_token
         self._public = Shelf(store, cache_dir / "public")
         self._infos: OrderedDict[EnvKey, _Known] = OrderedDict()
         self._open: OrderedDict[tuple[str, ...], Environment] = OrderedDict()
@@ -294,8 +297,8 @@ class Library:
         return self._jobs.find((str(key), info.sha or "", self._scope(info, viewer)))
 
     def _token(self, info: RepoInfo, viewer: Viewer) -> Token:
-        """Public things are read without a token, whoever asks."""
-        return (viewer.token or False) if info.restricted else False
+        """Public things are read without the viewer's token, whoever asks."""
+        return (viewer.token or False) if info.restricted else self._public_token
 
     def _scope(self, info: RepoInfo, viewer: Viewer) -> str:
         return viewer.scope if info.restricted else "public"

@@ -1,0 +1,1 @@
+"""Work done beside the web app, by processes of their own."""

@@ -1,0 +1,1 @@
+"""Keeps the catalog of a store: lists the Hub, reads what changed, publishes a snapshot."""
