@@ -6,6 +6,7 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 
 import anyio
+import anyio.lowlevel
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from rlx.errors import NotFound, TooLarge, UserError
@@ -197,10 +198,12 @@ class Repo:
         tree = self.client.tree(self.key, self.sha, token=self.token, limit=self.max_files)
         try:
             async with aclosing(tree) as entries:
+                await anyio.lowlevel.checkpoint()  # a hub in this process may answer without ever giving way
                 async for entry in entries:
                     listed.add(entry)
                     if len(listed.files) % _TELLING == 0:
                         self._tell(len(listed.files))
+                        await anyio.lowlevel.checkpoint()
         except TooLarge:
             return False
         return True

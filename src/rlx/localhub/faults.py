@@ -24,6 +24,8 @@ class Fault(BaseModel):
 
     path: str = "*"
     """Shell pattern over the percent-encoded path, without the query. `*` also spans slashes."""
+    query: str = "*"
+    """Shell pattern over the query as it was sent."""
     method: str | None = None
     times: int | None = Field(default=None, ge=1)
     """Requests it hits; None: all until it is removed."""
@@ -154,13 +156,15 @@ class Faults:
         with self._lock:
             return self._met.get(id(fault), 0)
 
-    def take(self, method: str, path: str) -> Fault | None:
+    def take(self, method: str, path: str, query: str = "") -> Fault | None:
         """The fault this request meets, counted."""
         if not self._all:
             return None
         with self._lock:
             for fault in self._all:
-                if (fault.method is not None and fault.method != method) or not fnmatchcase(path, fault.path):
+                if fault.method is not None and fault.method != method:
+                    continue
+                if not (fnmatchcase(path, fault.path) and fnmatchcase(query, fault.query)):
                     continue
                 met = self._met[id(fault)]
                 if fault.times is not None and met >= fault.after + fault.times:

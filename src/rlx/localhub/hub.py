@@ -81,7 +81,7 @@ class LocalHub:
         query = scope["query_string"].decode("latin-1")
         self.requests.append((request.method, f"{request.path}?{query}" if query else request.path))
         self._shelf.tick()
-        fault = self.faults.take(request.method, request.path)
+        fault = self.faults.take(request.method, request.path, query)
         if fault is not None:
             await self._misbehave(fault, request, send)
             return

@@ -2,16 +2,18 @@
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from posixpath import normpath
 
 from rlx.formats.harbor.discovery import SETTINGS
 from rlx.formats.harbor.facts import COMPOSE, DOCKERFILE
+from rlx.formats.harbor.schema import Step
 from rlx.formats.harbor.scripts import CODE, bare, suffix
 from rlx.formats.harbor.settings import read_settings
 from rlx.formats.harbor.toml import parse_toml
 
 MAX_STEPS = 40
+"""Steps whose files are looked for."""
 MAX_NAMED = 24
 """Files that one script is looked through for."""
 
@@ -38,6 +40,7 @@ _OF_STEP = (
     "tests/docker-compose.yaml",
     "tests",
 )
+_TESTS = "tests/"
 _MAX_PATH = 200
 _PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)*")
 _MODULE = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
@@ -46,22 +49,26 @@ _MODULE = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 def sought(data: Mapping[str, bytes]) -> Iterator[str]:
     """Task-relative paths, a folder's without a slash at its end. `data` is what was read of the task, by path."""
     yield from _ALWAYS
-    if SETTINGS in data:
-        for step in read_settings(parse_toml(data[SETTINGS]).table).steps[:MAX_STEPS]:
-            yield from (f"steps/{step.name}/{path}" for path in _OF_STEP)
+    steps = read_settings(parse_toml(data[SETTINGS]).table).steps[:MAX_STEPS] if SETTINGS in data else ()
+    for step in steps:
+        yield from (f"steps/{step.name}/{path}" for path in _OF_STEP)
     for path, value in data.items():
-        folder = _tests(path)
-        if folder and suffix(path) in CODE:
-            yield from (f"{folder}{name}" for name in _named(value.decode("utf-8", "replace")))
+        if suffix(path) in CODE:
+            names = _named(value.decode("utf-8", "replace"))
+            yield from (f"{folder}{name}" for folder in _folders(path, steps) for name in names)
 
 
-def _tests(path: str) -> str | None:
-    """The `tests/` a script lies in, where others are looked for."""
+def _folders(path: str, steps: Sequence[Step]) -> Iterable[str]:
+    """Where the scripts that one at `path` names may lie: a step's and the task's call one another."""
     head, found, _ = path.rpartition("tests/")
-    return f"{head}{found}" or None
+    if not found:
+        return ()
+    own = f"{head}{found}"
+    others = [f"steps/{step.name}/tests/" for step in steps] if own == _TESTS else [_TESTS]
+    return (own, *others)
 
 
-def _named(text: str) -> Iterator[str]:
+def _named(text: str) -> list[str]:
     """Scripts that a script calls or imports, as paths in its folder."""
     lines = bare(text)
     named: dict[str, None] = {}
@@ -71,4 +78,4 @@ def _named(text: str) -> Iterator[str]:
             named.update(dict.fromkeys((inner, inner.rpartition("/")[2])))
     modules = [name for name in _MODULE.findall(lines) if name not in sys.stdlib_module_names]
     named.update(dict.fromkeys(f"{name}.py" for name in modules))
-    yield from [name for name in named if not name.startswith("..")][:MAX_NAMED]
+    return [name for name in named if not name.startswith("..")][:MAX_NAMED]
