@@ -38,11 +38,18 @@ def withheld_in(raw: Sequence[Mapping[str, object]]) -> tuple[Withheld, ...]:
 
 
 def files_out(items: Sequence[FileEntry]) -> list[Json]:
-    return [[item.path, item.size, text_out(item.withheld) if item.withheld else None] for item in items]
+    """A folder's path has a slash at its end."""
+    return [
+        [f"{item.path}/" if item.is_dir else item.path, item.size, text_out(item.withheld) if item.withheld else None]
+        for item in items
+    ]
 
 
 def files_in(raw: Sequence[tuple[str, int, object]]) -> tuple[FileEntry, ...]:
-    return tuple(FileEntry(path, size, withheld=say_in(why) if why else None) for path, size, why in raw)
+    return tuple(
+        FileEntry(path.rstrip("/"), size, path.endswith("/"), withheld=say_in(why) if why else None)
+        for path, size, why in raw
+    )
 
 
 def facets_out(facets: Facets) -> dict[str, Json]:

@@ -43,6 +43,8 @@ class Progress:
     seconds: float = 0.0
     left: float | None = None
     """Seconds this step is expected to take still."""
+    unit: Literal["files", "tasks"] = "files"
+    """What `done` and `total` count."""
     message: Text | None = None
 
 
@@ -90,6 +92,8 @@ class Changes:
     removed: tuple[str, ...]
     changed: tuple[str, ...]
     same: int
+    unknown: tuple[str, ...] = ()
+    """Tasks of both revisions of which it is not known whether they changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +112,8 @@ class TaskChanges:
     ref: str
     files: tuple[FileChange, ...]
     """In path order. Empty when only files changed whose contents are not kept, and whose sizes are the same."""
+    partial: bool = False
+    """Files of folders that were not listed are not compared."""
 
 
 @dataclass(frozen=True, slots=True)
