@@ -11,7 +11,7 @@ from rlx.ids import EnvKey, parse_key
 from rlx.index.database import Database
 from rlx.index.snapshot.environments import Environments
 from rlx.index.snapshot.rows import SCHEMA, Counts
-from rlx.index.snapshot.tasks import Tasks
+from rlx.index.snapshot.tasks import MOST, Tasks
 from rlx.model import EnvCard, EnvPage, EnvQuery, Relative, TaskHits, TaskSearch
 from rlx.store.instance import Instance
 
@@ -27,7 +27,8 @@ class Snapshot:
     `TooMany` past the deadline.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, most: int = MOST) -> None:
+        """`most` is how many tasks a search finds at most."""
         db = Database(path, connections=CONNECTIONS, deadline=DEADLINE)
         try:
             meta = {key: json.loads(value) for key, value in db.rows("SELECT key, value FROM meta")}
@@ -36,7 +37,7 @@ class Snapshot:
             self.built_at = datetime.fromisoformat(meta["built_at"]).astimezone(UTC)
             self.counts = Counts(meta["environments"], meta["datasets"], meta["spaces"], meta["tasks"])
             self._environments = Environments(db)
-            self._tasks = Tasks(db, self._environments.keys)
+            self._tasks = Tasks(db, self._environments.keys, most)
         except (KeyError, TypeError, TooMany) as error:
             raise ValueError(f"not a snapshot: {type(error).__name__}") from error
 

@@ -47,8 +47,9 @@ class _Question:
 class Tasks:
     """`keys` are the environments by place. Raises `sqlite3.DatabaseError` or `ValueError` for what is no snapshot."""
 
-    def __init__(self, db: Database, keys: Sequence[str]) -> None:
+    def __init__(self, db: Database, keys: Sequence[str], most: int = MOST) -> None:
         self._db = db
+        self._most = most
         self._keys = keys
         self._combos: list[Combo] = [json.loads(row[0]) for row in db.rows("SELECT facets FROM combos ORDER BY id")]
         columns = dict(db.rows("SELECT name, data FROM columns"))
@@ -65,11 +66,12 @@ class Tasks:
         )
         nowhere = search.environment is not None and (place is None or place in hidden)
         if nowhere or (search.text.strip() and not asked_for.wanted):
-            return TaskHits((), 0, False, (), search.offset, search.limit)
+            selected = (facet(key, {}, asked_for.filters.get(key, ())) for key in TASK_FACETS)
+            return TaskHits((), 0, False, tuple(filter(None, selected)), search.offset, search.limit)
         end = search.offset + search.limit
         if asked_for.wanted:
             n = len(self._found(asked_for))
-            total, more = min(n, MOST), n > MOST
+            total, more = min(n, self._most), n > self._most
             ids: Sequence[int] = self._best(asked_for)[search.offset : end]
         else:
             total, more = sum(self._counted(asked_for, None).values()), False
@@ -104,13 +106,13 @@ class Tasks:
 
     def _found(self, question: _Question, *, but: str | None = None) -> Sequence[int]:
         """The first `MOST` by popularity, and one more when there are more; `but` leaves off the filter of a facet."""
-        return self._ids(self._match(question, match(question.wanted), but), MOST + 1)
+        return self._ids(self._match(question, match(question.wanted), but), self._most + 1)
 
     def _best(self, question: _Question) -> list[int]:
         """Best match first: each of three ways to match goes before the next."""
-        whole = self._ids(self._match(question, match(question.wanted, called=True, whole=True)), MOST)
-        begun = self._ids(self._match(question, match(question.wanted, called=True)), MOST)
-        return list(dict.fromkeys((*whole, *begun, *self._found(question)[:MOST])))[:MOST]
+        whole = self._ids(self._match(question, match(question.wanted, called=True, whole=True)), self._most)
+        begun = self._ids(self._match(question, match(question.wanted, called=True)), self._most)
+        return list(dict.fromkeys((*whole, *begun, *self._found(question)[: self._most])))[: self._most]
 
     def _listed(self, question: _Question, offset: int, limit: int) -> Sequence[int]:
         """By popularity."""
@@ -139,7 +141,7 @@ class Tasks:
     def _counted(self, question: _Question, but: str | None) -> Mapping[int, int]:
         """How many tasks have each combination of facet values; `but` leaves off the filter of a facet."""
         if question.wanted:
-            return Counter(map(self._combo_of.__getitem__, self._found(question, but=but)[:MOST]))
+            return Counter(map(self._combo_of.__getitem__, self._found(question, but=but)[: self._most]))
         filters = {key: set(values) for key, values in question.filters.items() if key != but}
         every = self._per_combo(question.place, question.hidden)
         return {combo: n for combo, n in every.items() if self._passes(combo, filters)} if filters else every
