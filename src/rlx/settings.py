@@ -52,6 +52,8 @@ class Settings(BaseSettings):
     """Seconds a listing of the Hub is used before it is fetched again."""
     listing_from_store: bool = False
     """Use the listing that `rlx index build` left in the store while it is under three hours old."""
+    snapshot_check: float = 60.0
+    """Seconds between two looks at the store for a new snapshot of the catalog."""
     info_ttl: float = 60.0
     """Seconds the revision and visibility of a public repository are trusted. Private ones are checked every time."""
     max_listing_files: int = 400_000

@@ -38,6 +38,7 @@ BRANCHES = (
     Branch("serve", "rlx.cli.serve", "Serve the web app."),
     Branch("env", "rlx.cli.env", "Find and read environments."),
     Branch("task", "rlx.cli.task", "Find and read tasks."),
+    Branch("index", "rlx.cli.index", "Build the catalog that sites search."),
     Branch("hub", "rlx.cli.hub", "Serve a folder of repositories as a Hub."),
     Branch("doctor", "rlx.cli.doctor", "Check this installation, or that a site leaks no answer."),
 )

@@ -9,6 +9,7 @@ import anyio
 from rlx.cli.output import progress
 from rlx.errors import NotFound, NotReady, RlxError
 from rlx.formats.base import Environment
+from rlx.hub.client import Token
 from rlx.hub.token import machine_token
 from rlx.ids import EnvKey
 from rlx.model import ANONYMOUS, Viewer
@@ -19,11 +20,11 @@ from rlx.telemetry import configure_logging
 type Work[T] = Callable[[Services, Viewer], Awaitable[T]]
 
 
-def with_services[T](settings: Settings, work: Work[T]) -> T:
+def with_services[T](settings: Settings, work: Work[T], *, public_token: Token = False) -> T:
     """The result of `work`. What it raises comes out as it was raised."""
 
     async def main() -> T | RlxError:
-        async with create_services(settings) as services:
+        async with create_services(settings, public_token=public_token) as services:
             try:
                 return await work(services, this_viewer(settings))
             except RlxError as error:  # carried out by hand: the services' task group would wrap it

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import anyio
 import anyio.to_thread
-from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from rlx.errors import RlxError
 from rlx.store.storage import Storage
@@ -28,6 +28,7 @@ SIGN = 30.0
 SETTLE = 0.5
 """Seconds until a name that was written is read back."""
 _MAX = 16 * 1024
+_DEAD = frozenset("ZX")
 
 _log = logging.getLogger(__name__)
 
@@ -56,6 +57,17 @@ class Holder(BaseModel):
         return self.host != socket.gethostname() or _lives(self.pid, self.born)
 
 
+def holder_of(storage: Storage) -> Holder | None:
+    """Whoever is written down, dead or alive. A damaged lease is nobody's. Raises `OSError`."""
+    try:
+        return Holder.model_validate_json(storage.read(FILE, limit=_MAX))
+    except FileNotFoundError:
+        return None
+    except ValueError:
+        _log.warning("%s is damaged; it is taken for nobody's", FILE)
+        return None
+
+
 class Lease:
     """The lease of one store."""
 
@@ -73,20 +85,10 @@ class Lease:
             until=now() + LASTS,
         )
 
-    def holder(self) -> Holder | None:
-        """Whoever is written down, dead or alive. A damaged lease is nobody's. Raises `OSError`."""
-        try:
-            return Holder.model_validate_json(self._storage.read(FILE, limit=_MAX))
-        except FileNotFoundError:
-            return None
-        except ValidationError:
-            _log.warning("%s is damaged; it is taken for nobody's", FILE)
-            return None
-
     @asynccontextmanager
     async def held(self) -> AsyncIterator[None]:
         """Hold the lease for the block; signs of life are given meanwhile. Raises `Busy` while another holds it."""
-        other = await anyio.to_thread.run_sync(self.holder)
+        other = await anyio.to_thread.run_sync(holder_of, self._storage)
         if other is not None and other.holds(self._now()):
             raise _busy(other)
         await anyio.to_thread.run_sync(self._sign)
@@ -109,7 +111,7 @@ class Lease:
 
     async def check(self) -> None:
         """Raises `Busy` when the lease is another's by now."""
-        other = await anyio.to_thread.run_sync(self.holder)
+        other = await anyio.to_thread.run_sync(holder_of, self._storage)
         if other is not None and other.id != self._mine.id:
             raise _busy(other)
 
@@ -130,7 +132,7 @@ class Lease:
 
     def _release(self) -> None:
         try:
-            other = self.holder()
+            other = holder_of(self._storage)
             if other is not None and other.id == self._mine.id:
                 self._storage.delete(FILE)
         except OSError as error:
@@ -152,12 +154,14 @@ def _lives(pid: int, born: str) -> bool:
         return False
     except (OSError, OverflowError):
         return True  # somebody else's, so it is there
-    return not born or _born(pid) in ("", born)
+    now = _born(pid)
+    return now not in _DEAD and (not born or not now or now == born)
 
 
 def _born(pid: int) -> str:
-    """Empty where the system does not tell."""
+    """When a process started; its state when it is dead and only waits to be collected; empty where nobody tells."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return fields[0] if fields[0] in _DEAD else fields[19]
     except (OSError, IndexError):
         return ""

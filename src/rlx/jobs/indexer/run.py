@@ -4,6 +4,7 @@ Each entry is kept as soon as it is made, the state and the pointer are replaced
 entries alone: a run that was killed costs what it had not kept yet.
 """
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -31,8 +32,13 @@ from rlx.jobs.indexer.plan import Policy, Step, plan
 from rlx.jobs.indexer.readings import Budget, OnEvent, Outcome, Readings
 from rlx.jobs.indexer.state import Run, State, load_state, save_state
 from rlx.model import EnvCard
+from rlx.store.instance import FILE as SETTINGS
 from rlx.store.instance import Instance
 from rlx.store.storage import Storage
+
+_MAX_SETTINGS = 4 * 1024 * 1024
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +62,6 @@ class Place:
 
     hub: HubClient
     library: Library
-    instance: Instance
     storage: Storage
     work: Path
     """Its own folder on local disk."""
@@ -71,6 +76,17 @@ class Place:
 def readers_of(known: Sequence[AnyFormat]) -> Mapping[str, int]:
     """The version of each format's reader."""
     return {each.reader.format: each.reader.version for each in known if isinstance(each, IndexedFormat)}
+
+
+def instance_of(storage: Storage) -> Instance:
+    """What operators set for the store. Raises `OSError`."""
+    try:
+        return Instance.model_validate_json(storage.read(SETTINGS, limit=_MAX_SETTINGS))
+    except FileNotFoundError:
+        return Instance()
+    except ValueError as error:
+        _log.warning("%s is not used: %s", SETTINGS, str(error).splitlines()[0])
+        return Instance()
 
 
 class Indexer:
@@ -149,7 +165,8 @@ class Indexer:
         self._tell("listed", listing.sizes)
         loaded = await anyio.to_thread.run_sync(entries.load, [info.key for info in listing.infos])
         state = await anyio.to_thread.run_sync(load_state, place.storage)
-        policy = Policy(place.instance.featured, place.instance.hidden, place.readers, options.budget.rows_each)
+        instance = await anyio.to_thread.run_sync(instance_of, place.storage)
+        policy = Policy(instance.featured, instance.hidden, place.readers, options.budget.rows_each)
         steps = _wanted(plan(listing, loaded.entries, state, policy, self._now()), listing, options)
         counts = {why: sum(step.why == why for step in steps) for why in ("changed", "format", "partial", "new")}
         self._tell("plan", {"environments": len(steps), **counts, "ids": [str(step.info.key) for step in steps]})
