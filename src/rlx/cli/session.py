@@ -1,7 +1,7 @@
 """Runs a command's asynchronous part over services of its own, as this machine's viewer."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
 import anyio
@@ -48,13 +48,14 @@ def this_viewer(settings: Settings) -> Viewer:
 async def open_environment(services: Services, key: EnvKey, viewer: Viewer) -> Environment:
     """The environment, read to the end; a bar shows how far the first reading is."""
     async with missing_told(services, key, viewer):
-        try:
-            return await services.library.open(key, viewer, wait=0.2)
-        except NotReady:
-            with progress(f"Reading {key}") as tell:
-                async for step in services.library.follow(key, viewer):
-                    tell(step.done, step.total)
-            return await services.library.open(key, viewer, wait=None)
+        with suppress(NotReady):
+            opened = await services.library.open(key, viewer, wait=0.2)
+            if await services.library.progress(key, viewer) is None:  # else its tasks are named, and still read
+                return opened
+        with progress(f"Reading {key}") as tell:
+            async for step in services.library.follow(key, viewer):
+                tell(step.done, step.total)
+        return await services.library.open(key, viewer, wait=None)
 
 
 @asynccontextmanager

@@ -165,7 +165,8 @@ def files(
         rows = [_entry(item) for item in found.entries]
         output.table(rows, choose_columns(columns, known_columns, known_columns), id_columns=("path",))
         if found.truncated:
-            note(f"{len(found.entries):,} of {found.total:,} entries shown.")
+            total = "more" if found.total is None else f"{found.total:,}"
+            note(f"{len(found.entries):,} of {total} entries shown.")
     else:
         _print_blob(output, found)
 

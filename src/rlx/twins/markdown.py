@@ -142,7 +142,7 @@ def _listing(
 
 
 def _entries(listing: Listing, language: str) -> str:
-    return files_markdown(FilesBlock(listing.entries, listing.truncated), language)
+    return files_markdown(FilesBlock(listing.entries, listing.truncated or listing.total is None), language)
 
 
 def _env(card: EnvCard, at: Addresses, language: str) -> str:

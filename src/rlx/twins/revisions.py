@@ -37,6 +37,7 @@ def _changes(changes: Changes, language: str) -> Iterator[str]:
         (say("env.added_tasks"), changes.added),
         (say("env.removed_tasks"), changes.removed),
         (say("env.changed_tasks"), changes.changed),
+        (say("env.unknown_tasks", n=len(changes.unknown)), changes.unknown),
     )
     for title, refs in kinds:
         if refs:
@@ -50,6 +51,8 @@ def _task(task: TaskChanges, language: str) -> Iterator[str]:
     yield f"## {words(say('env.files_of', ref=task.ref), language)}"
     if not task.files:
         yield words(say("env.unseen"), language)
+    if task.partial:
+        yield words(say("env.unlisted"), language)
     for item in task.files:
         yield f"- {span(item.path)}: {words(say(f'env.file_{item.kind}'), language)}"
         if item.diff is not None:

@@ -14,7 +14,7 @@ def told(progress: Progress) -> Mapping[str, Say]:
     if progress.step == "listing" and progress.done:
         found["count"] = say("env.files_listed", n=progress.done)
     elif progress.step == "reading" and progress.total:
-        found["count"] = say("env.files_read", done=progress.done, n=progress.total)
+        found["count"] = say(f"env.{progress.unit}_read", done=progress.done, n=progress.total)
     if progress.tasks is not None:
         found["tasks"] = say("env.tasks_found", n=progress.tasks)
     if progress.left is not None:

@@ -53,7 +53,8 @@ class Branch:
 
     path: str
     entries: tuple[FileEntry, ...]
-    left_off: int
+    left_off: int | None
+    """None: not known how many."""
     inner: "Branch | None" = None
     """The next folder on the way down."""
 
@@ -61,9 +62,10 @@ class Branch:
 def branch(listing: Listing, inner: Branch | None = None, here: str | None = None) -> Branch:
     """A folder as it stands beside a file; the entry `here` is among those shown."""
     shown = listing.entries[:SIDE_ENTRIES]
-    if here is not None and len(shown) < listing.total and here not in {entry.path for entry in shown}:
+    if here is not None and len(shown) != listing.total and here not in {entry.path for entry in shown}:
         shown = (*shown, FileEntry(here, 0, is_dir=inner is not None))
-    return Branch(listing.path, shown, listing.total - len(shown), inner)
+    left_off = None if listing.total is None else listing.total - len(shown)
+    return Branch(listing.path, shown, left_off, inner)
 
 
 def way_down(listings: Mapping[str, Listing], path: str) -> Branch | None:

@@ -159,7 +159,7 @@ class FolderAnswer(Shape):
     type: str
     path: str
     entries: list[FileEntryAnswer]
-    total: int
+    total: int | None
     truncated: bool
     offset: int
 
@@ -194,6 +194,7 @@ class ChangesAnswer(Shape):
     removed: list[str]
     changed: list[str]
     same: int
+    unknown: list[str]
 
 
 class FileChangeAnswer(Shape):
@@ -205,6 +206,7 @@ class FileChangeAnswer(Shape):
 class TaskChangesAnswer(Shape):
     ref: str
     files: list[FileChangeAnswer]
+    partial: bool
 
 
 class RevisionsAnswer(Shape):

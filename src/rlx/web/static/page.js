@@ -1,6 +1,6 @@
 // What every page gains from scripts. Each part does nothing where its markup is absent.
 import "./theme.js";
-import { follow } from "./progress.js";
+import { fill, follow } from "./progress.js";
 import { marks } from "./lines.js";
 import { copying } from "./copy.js";
 import { keys } from "./keys.js";
@@ -31,6 +31,7 @@ document.addEventListener("change", (event) => {
 suggest(document.querySelector("[data-suggest]"));
 
 follow(document.querySelector("[data-progress]"));
+fill(document.querySelector("[data-filling]"));
 marks(document.querySelector("pre.lines"));
 copying();
 shots();

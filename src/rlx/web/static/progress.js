@@ -9,6 +9,11 @@ export function follow(box) {
   source.addEventListener("progress", (event) => {
     const told = JSON.parse(event.data);
     if (told.step === "failed") return fail(told.message);
+    // Its tasks are named: it can be opened while they are read.
+    if (told.unit === "tasks") {
+      source.close();
+      return location.reload();
+    }
     const here = told.step === "done" ? steps.length : steps.findIndex((item) => item.dataset.step === told.step);
     steps.forEach((item, place) => {
       item.classList.toggle("done", place < here);
@@ -33,5 +38,19 @@ export function follow(box) {
   source.addEventListener("end", () => {
     source.close();
     if (!failed) location.reload();
+  });
+}
+
+// Counts what is read of an environment that is open already; at the end its page can be shown anew.
+export function fill(note) {
+  if (!note) return;
+  const source = new EventSource(note.dataset.filling);
+  source.addEventListener("progress", (event) => {
+    const { said } = JSON.parse(event.data);
+    if (said.count) note.querySelector("[data-said]").textContent = said.count;
+  });
+  source.addEventListener("end", () => {
+    source.close();
+    note.querySelector("[data-again]").hidden = false;
   });
 }
