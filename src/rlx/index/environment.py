@@ -1,6 +1,7 @@
 """An indexed environment: lists and tasks from its index and pack, files from the Hub at the same revision."""
 
 from collections import OrderedDict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Never
 
@@ -25,9 +26,11 @@ from rlx.model import (
     Task,
     TaskCard,
     TaskQuery,
+    Text,
     Tile,
     Tiles,
 )
+from rlx.texts import say
 
 MAX_MATERIALIZED = 2 * 1024**3
 """Bytes of one file of a task that is written out."""
@@ -82,7 +85,7 @@ class IndexedEnvironment:
             revision=header.sha,
             tasks=header.tasks,
             why=None,
-            how=view.how,
+            how=(*view.how, *self._walked()),
             sections=view.sections,
             facets=page.facets,
             tiles=self._tiles(),
@@ -91,6 +94,13 @@ class IndexedEnvironment:
             readme=header.readme,
             progress=self._progress(),
         )
+
+    def _walked(self) -> Iterator[Text]:
+        header = self.index.header
+        if header.walked:
+            yield say("index.walked")
+        if header.unsearched:
+            yield say("index.unsearched", n=header.unsearched)
 
     def _progress(self) -> Progress | None:
         tasks, pending = self.index.header.tasks, self.index.header.pending
