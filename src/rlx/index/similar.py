@@ -10,7 +10,7 @@ that both sketches cover (Cohen and Kaplan, "Summarizing data using bottom-k ske
 import re
 import sys
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -33,12 +33,14 @@ BOILERPLATE = 0.2
 """What is left of the weight of a word that every task of its environment says."""
 FAMILY = 4
 """Tasks an environment has at least before any word counts as its boilerplate."""
-NEAR = 256
-"""Tasks that are looked at for one word: those listed nearest, when more say it."""
-SEEN = 3_000
-"""Tasks that are looked at for all words of one task, its rarest first."""
+SHARED = 2
+"""Words that two texts share at least: one rare word is a coincidence."""
+NEAR = 1_000
+"""Earlier tasks that are looked at for one word: the last listed, when more say it."""
+SEEN = 6_000
+"""Earlier tasks that are looked at for all words of one task, its heaviest first."""
 SCORED = 24
-"""Tasks that are compared with one task: those that share most of these words."""
+"""Earlier tasks that are compared with one task."""
 
 _WORD = re.compile(r"[^\W_]{2,}")
 _RUN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
@@ -73,8 +75,8 @@ def alike(rows: Iterable[tuple[EnvKey, TaskRow]], *, limit: int = 8) -> list[Lik
     found: list[dict[int, float]] = [{} for _ in said]
     for place, one in enumerate(said):
         weights = dict(zip(one.sample, corpus.weights[place], strict=True))
-        for other in corpus.candidates(place):
-            if other in found[place] or (one.digest and one.digest == said[other].digest):
+        for other in corpus.earlier(place):
+            if one.digest and one.digest == said[other].digest:
                 continue
             score = corpus.score(place, weights, other)
             if score >= ALIKE:
@@ -106,11 +108,7 @@ class _Corpus:
         for places in by_key.values():
             self._weigh(places)
         self._norms = [array("f", accumulate(weight * weight for weight in weights)) for weights in self.weights]
-        self._places: dict[int, array[int]] = {}
-        for place, one in enumerate(said):
-            for word in one.sample:
-                if self._counts[word] > 1:
-                    self._places.setdefault(word, array("I")).append(place)
+        self._places: defaultdict[int, array[int]] = defaultdict(lambda: array("I"))
 
     def _weigh(self, places: Sequence[int]) -> None:
         """Weigh the words of one environment: the rarer in the catalog and in the environment, the more."""
@@ -124,34 +122,45 @@ class _Corpus:
         for place in places:
             self.weights[place] = array("f", map(known.__getitem__, self._said[place].sample))
 
-    def candidates(self, place: int) -> Iterator[int]:
-        """Who shares at least two of a task's rarest words with it, those that share most first."""
-        seen: Counter[int] = Counter()
+    def earlier(self, place: int) -> list[int]:
+        """The earlier tasks that a task is compared with; to be asked for every task in turn.
+
+        Two texts that share none of the words which make up all but `ALIKE` squared of one's squared norm cannot score
+        `ALIKE` (Bayardo, Ma and Srikant, "Scaling up all pairs similarity search", 2007). So only these heavy words
+        are looked at, and only tasks that share as much of them.
+        """
+        squares = [weight * weight for weight in self.weights[place]]
+        left = sum(squares)
+        least = ALIKE * ALIKE * left
+        shared: defaultdict[int, float] = defaultdict(float)
         looked = 0
-        for word in sorted(self._said[place].sample, key=self._counts.__getitem__):
-            places = self._places.get(word)
-            if places is None:
-                continue
-            if len(places) > NEAR:
-                start = min(max(bisect_left(places, place) - NEAR // 2, 0), len(places) - NEAR)
-                places = places[start : start + NEAR]
-            seen.update(places)
-            looked += len(places)
-            if looked >= SEEN:
+        for square, word in sorted(zip(squares, self._said[place].sample, strict=True), reverse=True):
+            if left < least:
                 break
-        del seen[place]
-        shared = [(-count, other) for other, count in seen.items() if count > 1]
-        return (other for _, other in nsmallest(SCORED, shared))
+            left -= square
+            if self._counts[word] == 1:
+                continue
+            places = self._places[word]
+            if looked < SEEN:
+                for other in places[-NEAR:]:
+                    shared[other] += square
+                looked += len(places)
+            places.append(place)
+        found = [(-of, -other) for other, of in shared.items() if of >= least]
+        return [-other for _, other in nsmallest(SCORED, found)]
 
     def score(self, place: int, weights: Mapping[int, float], other: int) -> float:
         """The cosine of two sketches over the hashes that both cover, 0 to 1."""
         sample, others = self._said[place].sample, self._said[other].sample
         if sample == others:
             return 1.0
-        dot = 0.0
+        shared, dot = 0, 0.0
         for word, weight in zip(others, self.weights[other], strict=True):
             if word in weights:
+                shared += 1
                 dot += weight * weights[word]
+        if shared < SHARED:
+            return 0.0
         end = min(_end(sample), _end(others))
         norm = self._norm(place, end) * self._norm(other, end)
         return min(dot / sqrt(norm), 1.0) if norm > 0 else 0.0
