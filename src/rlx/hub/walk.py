@@ -119,12 +119,12 @@ class Walk:
                 token=self._token,
                 folder=folder,
                 recursive=False,
-                limit=max(0, self._room),
+                limit=self._room // 2,  # one folder of very many files leaves room for the others
             )
             try:
                 async with aclosing(tree) as entries:
                     async for entry in entries:
-                        self._room -= 1
+                        self._room = max(0, self._room - 1)
                         self._add(entry)
             except TooLarge:
                 self._unsearched += 1

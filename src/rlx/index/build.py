@@ -19,7 +19,7 @@ from rlx.hub.info import TreeEntry
 from rlx.hub.repo import Repo
 from rlx.hub.tree import Tree
 from rlx.index.digests import digests
-from rlx.index.filling import Turn, draft_of, fill, published
+from rlx.index.filling import LOOKED_UP, Turn, draft_of, fill, published
 from rlx.index.pack import PackWriter
 from rlx.index.records import Reader, TaskPlan, TaskRecord
 from rlx.index.saving import MAX_FILE, OnProgress, names, prune, save
@@ -42,6 +42,7 @@ async def build(
     pack_budget: int,
     turn: Turn,
     on_published: Callable[[], None],
+    together: int = LOOKED_UP,
 ) -> None:
     """Build and publish. `turn` is waited for before much is read.
 
@@ -65,7 +66,17 @@ async def build(
             return
         draft = await anyio.to_thread.run_sync(draft_of, reader, tree)
         repo.forget()
-    await fill(repo, reader, shelf, draft, told=told, pack_budget=pack_budget, turn=turn, on_published=on_published)
+    await fill(
+        repo,
+        reader,
+        shelf,
+        draft,
+        told=told,
+        pack_budget=pack_budget,
+        turn=turn,
+        on_published=on_published,
+        together=together,
+    )
     prune(shelf, repo.key.slug)
 
 

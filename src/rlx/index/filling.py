@@ -81,8 +81,12 @@ async def fill(
     pack_budget: int,
     turn: Turn,
     on_published: Callable[[], None],
+    together: int = LOOKED_UP,
 ) -> None:
-    """Read what is pending and publish. Raises `UserError` when the Hub fails; then what was read is published."""
+    """Read what is pending, so many tasks `together`, and publish.
+
+    Raises `UserError` when the Hub fails; then what was read is published.
+    """
     index_name, pack_name = names(repo, reader)
     shared = await _shared(repo, draft.shared)
     with ExitStack() as stack:
@@ -92,7 +96,7 @@ async def fill(
         if former is not None:
             await anyio.to_thread.run_sync(shutil.copyfile, former, pack_path)
         pack = PackWriter(pack_path, budget=pack_budget, goes_on=former is not None)
-        filling = _Filling(repo, reader, shelf, draft, pack, pack_path, shared, on_published)
+        filling = _Filling(repo, reader, shelf, draft, pack, pack_path, shared, on_published, together)
         try:
             if not draft.is_published:
                 await filling.publish()
@@ -120,6 +124,7 @@ class _Filling:
     """Where the pack grows; what is published are copies."""
     shared: dict[str, bytes]
     on_published: Callable[[], None]
+    together: int
     at_last: int = 0
     """How many tasks were read when it was last published."""
 
@@ -128,10 +133,10 @@ class _Filling:
         self.at_last = len(draft.records)
         pending = [place for place in range(len(draft.refs)) if place not in draft.records]
         try:
-            for places in batched(pending, LOOKED_UP):
+            for places in batched(pending, self.together):
                 async with turn():
                     await self._read(places, told)
-                if len(draft.records) - self.at_last >= min(max(self.at_last, LOOKED_UP), PUBLISHED_EVERY):
+                if len(draft.records) - self.at_last >= min(max(self.at_last, self.together), PUBLISHED_EVERY):
                     await self.publish()
         except UserError:
             if len(draft.records) > self.at_last:
