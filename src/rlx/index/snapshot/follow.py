@@ -8,7 +8,6 @@ import hashlib
 import logging
 import os
 import secrets
-import sqlite3
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -137,11 +136,11 @@ class Follower:
         try:
             pointer = pointer_in(data)
             snapshot = await anyio.to_thread.run_sync(self._open, pointer)
-        except (ValueError, sqlite3.Error) as error:
-            self._reject(mark, f"the snapshot is not used: {error}")
-            return False
         except OSError as error:  # not there yet, or this disk is full: it may do at the next look
             self._trouble(f"the snapshot cannot be copied: {error}")
+            return False
+        except Exception as error:  # whatever a damaged file does to its reader, the old one stays in use
+            self._reject(mark, f"the snapshot is not used: {error or type(error).__name__}")
             return False
         self._use = _Use(snapshot, pointer, mark, self._now())
         self._error = None
