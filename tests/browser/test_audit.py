@@ -20,7 +20,7 @@ BOXES = """() => Array.from(document.querySelectorAll("main a, main button, main
 })"""
 AUDIT = (Path(__file__).parent / "audit.js").read_text()
 NO_PAGES = re.compile(
-    r"/(random|raw/.*|logout|readyz|robots\.txt|sitemap\.xml|llms\.txt|static/.*|-/(?!patterns).*|.*/random)$"
+    r"/(random|raw/.*|logout|readyz|robots\.txt|sitemap\.xml|llms\.txt|static/.*|-/(?!patterns).*|.*/(random|progress))$"
 )
 """Routes that answer with something other than a page to look at."""
 

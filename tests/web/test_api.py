@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from rlx.errors import Upstream
 from rlx.model import Progress
 from rlx.web.api import API_ROUTES, schemas
-from rlx.web.api.envs import _progress
+from rlx.web.progress import events
 from rlx.web.sse import Event, EventStream
 from tests.web.conftest import visitor
 
@@ -98,12 +98,14 @@ async def test_the_openapi_document_tells_every_route(client: httpx2.AsyncClient
 
 async def test_progress_is_followed_as_events_to_the_end(client: httpx2.AsyncClient) -> None:
     response = await client.get("/api/env/toy/slow/progress")
-    events = [part.split("\n") for part in response.text.strip().split("\n\n")]
+    parts = [part.split("\n") for part in response.text.strip().split("\n\n")]
     assert response.headers["content-type"].startswith("text/event-stream")
     assert response.headers["cache-control"] == "no-store"
-    assert [event[0] for event in events] == ["id: 1", "id: 2", "id: 3", "id: 4"]
-    assert [event[1] for event in events] == ["event: progress"] * 3 + ["event: end"]
-    assert json.loads(events[1][2].removeprefix("data: "))["total"] == 10
+    assert [event[0] for event in parts] == ["id: 1", "id: 2", "id: 3", "id: 4"]
+    assert [event[1] for event in parts] == ["event: progress"] * 3 + ["event: end"]
+    told = json.loads(parts[1][2].removeprefix("data: "))
+    assert told["total"] == 10
+    assert "said" not in told
 
 
 async def test_a_visitor_who_comes_back_goes_on_counting(client: httpx2.AsyncClient) -> None:
@@ -125,7 +127,7 @@ async def test_progress_ends_in_order_when_the_hub_fails_on_the_way() -> None:
         yield Progress("listing")
         raise Upstream("The Hub went away.")
 
-    assert [event.name async for event in _progress(steps(), 0, "en")] == ["progress", "end"]
+    assert [event.name async for event in events(steps(), 0, "en")] == ["progress", "end"]
 
 
 async def test_progress_of_what_may_not_be_seen_is_not_told(client: httpx2.AsyncClient) -> None:

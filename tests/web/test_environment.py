@@ -1,5 +1,6 @@
 """An environment: its list with sorts and pages, its card, its revisions, its first reading."""
 
+import json
 import re
 import shutil
 from collections.abc import AsyncIterator
@@ -18,7 +19,7 @@ from rlx.localhub import LocalHub
 from rlx.model import Progress, Summary, Viewer
 from rlx.services import create_services
 from rlx.settings import Settings
-from rlx.texts import words
+from rlx.texts import say, words
 from rlx.web.app import create_app
 from rlx.web.contents import contents
 from rlx.web.links import Links
@@ -207,7 +208,7 @@ async def test_a_revision_that_is_read_first_shows_its_own_progress(client: http
     for url in (f"/d/toy/main?revision={OLD}", f"/d/toy/main/revisions?old={OLD}&new={NEW}"):
         answer = await client.get(url)
         assert answer.status_code == 202
-        assert f'data-progress="/api/env/toy/main/progress?revision={OLD}"' in answer.text
+        assert f'data-progress="/d/toy/main/progress?revision={OLD}"' in answer.text
 
 
 async def test_what_is_no_revision_is_told_and_leads_back(client: httpx2.AsyncClient) -> None:
@@ -230,8 +231,10 @@ async def test_a_first_reading_tells_its_step_counts_and_time_left(
     assert "about 12 seconds left" in page
     assert "40 tasks found" in page
     assert '<noscript><meta http-equiv="refresh"' in page
-    events = (await client.get("/api/env/toy/slow/progress")).text
+    events = (await client.get("/d/toy/slow/progress")).text
     assert '"count": "2,000 files so far"' in events
+    korean = (await client.get("/d/toy/slow/progress", headers={"accept-language": "ko"})).text
+    assert json.dumps(words(say("env.files_listed", n=2000), "ko")) in korean
     assert events.rstrip().endswith("event: end\ndata: null")
     assert '"count": "1,200' not in events
 

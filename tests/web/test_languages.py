@@ -5,17 +5,21 @@ import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import anyio.lowlevel
 import httpx2
 import pytest
 from fastapi import FastAPI
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.routing import compile_path
 
 from rlx.services import create_services
 from rlx.settings import Settings
 from rlx.texts import catalog, figures, say, words
 from rlx.texts.values import facet_value
+from rlx.web.api import API_ROUTES
 from rlx.web.app import create_app
+from tests.browser.page_types import PAGE_TYPES
 from tests.web.conftest import visitor
 
 pytestmark = pytest.mark.anyio
@@ -86,6 +90,52 @@ async def test_scripts_read_english_whatever_the_language(client: httpx2.AsyncCl
     for url in ("/d/toy/main?format=json", "/api/env/toy/main", "/t/toy/main/plain?format=json", "/api/search"):
         told = json.dumps((await client.get(url, headers=korean)).json(), ensure_ascii=False)
         assert not re.search("[가-힣]", told), url
+
+
+_ENV = "/api/env/acme/layout-tasks"
+_SPACE = "/api/space/acme/chess-env"
+API_ADDRESSES = (
+    "/api/search",
+    "/api/search?limit=x",
+    "/api/search/tasks?q=fix&limit=1",
+    "/api/me",
+    *(
+        f"{base}{rest}"
+        for base in (_ENV, _SPACE)
+        for rest in ("", "/tasks", "/folder", "/file?path=README.md", "/raw?path=README.md", "/revisions", "/progress")
+    ),
+    f"{_ENV}/task?ref=tasks/fix-parser",
+    f"{_ENV}/file?ref=tasks/fix-parser&path=solution/solve.sh",
+    f"{_SPACE}/task?ref=0",
+    "/api/env/acme/single-task/random",
+    f"{_SPACE}/random",
+)
+BY_CHANCE = {"/api/random"}
+
+
+async def test_scripts_are_told_the_same_whatever_the_reader_s_language(fixture_hub: Path, tmp_path: Path) -> None:
+    """Over every API route and the JSON twin of every type of page."""
+    paths = {route.path for route in API_ROUTES} - BY_CHANCE
+    asked = {url.partition("?")[0] for url in API_ADDRESSES}
+    assert [path for path in paths if not any(compile_path(path)[0].match(url) for url in asked)] == []
+    twinned = [kind.path for kind in PAGE_TYPES if kind.path != "/login"]
+    pages = [f"{path}{'&' if '?' in path else '?'}format=json" for path in twinned]
+    settings = Settings(hub=str(fixture_hub), store=tmp_path / "store", cache_dir=tmp_path / "cache")
+    async with (
+        create_services(settings) as services,
+        visitor(create_app(services, token=lambda settings: None)) as client,
+    ):
+        while (await client.get("/api/search")).json()["building"]:
+            await anyio.lowlevel.checkpoint()
+        for url in (*API_ADDRESSES, *pages):
+            found = await client.get(url)
+            while found.status_code == 202:
+                found = await client.get(url)
+            for how in ({"cookie": "lang=ko"}, {"accept-language": "ko"}):
+                assert (await client.get(url, headers=how)).content == found.content, url
+            chosen = await client.get(f"{url}{'&' if '?' in url else '?'}lang=ko", headers={"cookie": ""})
+            client.cookies.clear()
+            assert chosen.content == found.content, url
 
 
 async def test_the_markdown_twin_follows_the_language(client: httpx2.AsyncClient) -> None:

@@ -11,13 +11,14 @@ from starlette.types import Scope
 from rlx.answers.shown import Json
 from rlx.errors import BadInput, NotFound, NotReady, RlxError, TooMany, Upstream, envelope, outcome
 from rlx.model import Progress
+from rlx.texts import DEFAULT
 from rlx.twins.inline import line
 from rlx.twins.jsonable import to_json
 from rlx.web.address import env_address
 from rlx.web.progress import STEPS
 from rlx.web.progress import told as told_of
 from rlx.web.respond import VARY, page_html, to_bytes
-from rlx.web.site import language_of, site_of, viewer_of
+from rlx.web.site import site_of, viewer_of
 
 _SOON = 2
 """Seconds after which an environment that is being read is worth asking for again."""
@@ -87,7 +88,7 @@ def _tell(
     if form == "json":
         body: dict[str, Json] = {"error": to_json(envelope(error)["error"])}
         if "progress" in variables:
-            body["progress"] = to_json(variables["progress"], language_of(request))
+            body["progress"] = to_json(variables["progress"], DEFAULT)
         return Response(to_bytes(body), status, headers, "application/json")
     if form == "md":
         text = "\n\n".join(line(part, "en") for part in (error.message, error.hint) if part)

@@ -150,7 +150,7 @@ class Links:
         return _with("/login", {"next": back}, {"next": "/"})
 
     def progress(self, key: EnvKey) -> str:
-        return self._at(f"{key.api}/progress")
+        return self._at(f"{key.page}/progress")
 
     def twin(self, url: str, form: str) -> str:
         """`url` in another form: json or md."""

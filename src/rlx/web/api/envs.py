@@ -1,30 +1,28 @@
 """The API of one environment: what it is, its tasks, their files. Answers are withheld as on the pages."""
 
-from collections.abc import AsyncIterator
-from contextlib import suppress
 from typing import Annotated
 
 from fastapi import Depends, Query, Request, Response
 
 from rlx.answers.shown import Json
-from rlx.errors import BadInput, NotFound, UserError
+from rlx.errors import BadInput, NotFound
 from rlx.formats.base import Environment
 from rlx.ids import EnvKey, check_ref
-from rlx.model import Blob, Listing, Progress, TaskQuery
-from rlx.texts import DEFAULT, words
-from rlx.twins.jsonable import object_json
+from rlx.model import Blob, Listing, TaskQuery
+from rlx.texts import DEFAULT
 from rlx.web.address import check_path, env_address
 from rlx.web.lists import task_list
 from rlx.web.pages.environment import environment_json
 from rlx.web.pages.files import file_json
 from rlx.web.pages.raw import raw_response
+from rlx.web.pages.reading import steps_of
 from rlx.web.pages.revisions import ChangedRef, Sha, compare, revisions_json
-from rlx.web.pages.task import task_json
-from rlx.web.progress import told
+from rlx.web.pages.task import but_same, relatives_of, task_json, with_same
+from rlx.web.progress import events
 from rlx.web.queries import AskedTasks
 from rlx.web.respond import cached, to_bytes
-from rlx.web.site import language_of, links_of, open_asked, revision_of, site_of, viewer_of
-from rlx.web.sse import Event, EventStream, last_event_id
+from rlx.web.site import links_of, open_asked, site_of, viewer_of
+from rlx.web.sse import EventStream, last_event_id
 
 MaybeRevision = Annotated[str | None, Query(description="A branch, tag or commit; without one, the newest.")]
 Ref = Annotated[str, Query(description="The task's ref, as its card gives it.")]
@@ -60,8 +58,9 @@ async def task(request: Request, key: Key, ref: Ref) -> Response:
     """One task as an agent gets it."""
     opened = await open_asked(request, key)
     canonical = await opened.canonical(check_ref(ref))
-    found, aliases = await opened.task(canonical), await opened.aliases(canonical)
-    return reply(request, {**task_json(found, aliases, key, links_of(request), DEFAULT)})
+    found, relatives = await opened.task(canonical), await relatives_of(request, key, canonical)
+    aliases = with_same(await opened.aliases(canonical), relatives)
+    return reply(request, {**task_json(found, aliases, but_same(relatives), key, links_of(request), DEFAULT)})
 
 
 async def file(request: Request, key: Key, path: Path, ref: MaybeRef = None) -> Response:
@@ -99,15 +98,12 @@ async def revisions(request: Request, key: Key, old: Sha = "", new: Sha = "", re
     site, viewer = site_of(request), viewer_of(request)
     commits = await site.services.library.revisions(key, viewer)
     compared = await compare(site, key, viewer, old, new, ref)
-    return reply(request, revisions_json(key, commits, compared, site.links, language_of(request)))
+    return reply(request, revisions_json(key, commits, compared, site.links, DEFAULT))
 
 
 async def progress(request: Request, key: Key) -> Response:
     """How far its first reading is, as server-sent events; ends when it is read."""
-    site, viewer, language = site_of(request), viewer_of(request), language_of(request)
-    await site.services.library.info(key, viewer, revision_of(request))
-    steps = site.services.library.follow(key, viewer, revision=revision_of(request))
-    return EventStream(_progress(steps, last_event_id(request), language))
+    return EventStream(events(await steps_of(request, key), last_event_id(request)))
 
 
 def chance(key: EnvKey, ref: str, url: str) -> Response:
@@ -128,14 +124,3 @@ async def _found(request: Request, key: EnvKey, ref: str | None, path: str, offs
 
 async def _ref(opened: Environment, ref: str | None) -> str | None:
     return None if ref is None else await opened.canonical(check_ref(ref))
-
-
-async def _progress(steps: AsyncIterator[Progress], after: int, language: str) -> AsyncIterator[Event]:
-    """States replace one another, so a visitor who comes back needs only those to come."""
-    number = after
-    with suppress(UserError):  # the page that is loaded at the end tells what went wrong
-        async for step in steps:
-            number += 1
-            said: Json = {name: words(text, language) for name, text in told(step).items()}
-            yield Event(number, "progress", {**object_json(step, language), "said": said})
-    yield Event(number + 1, "end", None)
