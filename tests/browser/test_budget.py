@@ -57,7 +57,9 @@ def test_the_first_response_of_explore_is_small(visit: Visitor) -> None:
 
 
 def test_files_of_the_site_are_kept_by_the_browser(visit: Visitor) -> None:
-    page = visit("/")
-    page.goto("/d/rl-explorer/first-steps")
-    kept = "performance.getEntriesByType('resource').find((item) => item.name.endsWith('app.css')).transferSize"
-    assert page.evaluate(kept) == 0
+    page = visit("/d/rl-explorer/first-steps")
+    page.goto("/d/rl-explorer/first-steps/card")
+    files = "performance.getEntriesByType('resource').filter((item) => /[.](css|js)$/.test(item.name))"
+    kept = page.evaluate(f"{files}.map((item) => item.transferSize)")
+    assert len(kept) > 2
+    assert set(kept) == {0}

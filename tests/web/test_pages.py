@@ -8,6 +8,7 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
+from rlx.web.assets import SHEETS, assets
 from rlx.web.pages import PAGES
 from tests.toy import DOWN, REFS, TOKEN, ToyServices
 from tests.web.conftest import visitor
@@ -214,7 +215,7 @@ async def test_an_environment_that_is_being_read_shows_how_far_it_is(client: htt
     page = await client.get("/t/toy/slow/some/task")
     twin = await client.get("/d/toy/slow?format=json")
     assert '<noscript><meta http-equiv="refresh"' in page.text
-    assert 'data-progress="/api/env/toy/slow/progress"' in page.text
+    assert 'data-progress="/d/toy/slow/progress"' in page.text
     assert 'data-step="reading" aria-current="step"' in page.text
     assert "3 of 10" in page.text
     assert twin.json()["error"]["code"] == "indexing"
@@ -270,13 +271,32 @@ async def test_machines_find_their_way(client: httpx2.AsyncClient, services: Toy
 async def test_static_files_are_kept_for_good_under_their_own_name(client: httpx2.AsyncClient) -> None:
     page = (await client.get("/")).text
     found = set(re.findall(r'"(/static/[^"#]+)', page))
-    assert len(found) >= 6
+    assert len(found) >= 4
     for url in found:
         answer = await client.get(url)
         assert answer.status_code == 200
         assert "immutable" in answer.headers["cache-control"]
     assert (await client.get("/static/old/app.css")).headers["cache-control"] == "no-cache"
     assert (await client.get("/static/old/nothing.css")).status_code == 404
+
+
+async def test_a_page_has_one_style_sheet_of_all_its_parts(client: httpx2.AsyncClient) -> None:
+    for path in ("/", "/login", "/-/patterns"):
+        page = (await client.get(path)).text
+        (sheet,) = re.findall(r'<link rel="stylesheet" href="/static/[^/]+/([^"]+)"', page)
+        told = (await client.get(f"/static/x/{sheet}")).text
+        for part in SHEETS[sheet]:
+            assert assets().contents[f"{part}.css"].content.decode() in told
+
+
+async def test_static_files_come_packed_to_who_can_unpack_them(client: httpx2.AsyncClient) -> None:
+    packed = await client.get("/static/x/page.css", headers={"accept-encoding": "gzip"})
+    plain = await client.get("/static/x/page.css", headers={"accept-encoding": "identity"})
+    assert packed.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in plain.headers
+    assert packed.content == plain.content
+    assert int(packed.headers["content-length"]) < int(plain.headers["content-length"]) / 3
+    assert packed.headers["vary"] == plain.headers["vary"] == "Accept-Encoding"
 
 
 async def test_every_page_answers_head(app: FastAPI) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cache
+from gzip import compress
 from hashlib import sha256
 from importlib.resources import files
 from mimetypes import guess_type
@@ -12,31 +13,59 @@ from starlette.responses import Response
 from rlx.errors import NotFound
 
 _FOREVER = "public, max-age=31536000, immutable"
+_BASE = ("tokens", "app")
+_CONTENT = (*_BASE, "work", "read")
+SHEETS = {
+    "page.css": (*_CONTENT, "print"),
+    "page-explore.css": (*_BASE, "explore", "print"),
+    "page-environment.css": (*_CONTENT, "environment", "print"),
+    "page-files.css": (*_CONTENT, "files", "print"),
+    "page-patterns.css": (*_CONTENT, "explore", "environment", "files", "print"),
+}
+"""The one style sheet of a page, by the files it is made of: a page is not drawn before all of its styles are there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    content: bytes
+    packed: bytes | None
+    """As gzip; None where that is not smaller."""
+    media_type: str
 
 
 @dataclass(frozen=True, slots=True)
 class Assets:
     build: str
-    contents: dict[str, bytes]
+    contents: dict[str, Asset]
 
 
 @cache
 def assets() -> Assets:
     found = {item.name: item.read_bytes() for item in files("rlx.web").joinpath("static").iterdir() if item.is_file()}
+    for sheet, parts in SHEETS.items():
+        found[sheet] = b"\n".join(found[f"{part}.css"] for part in parts)
     total = sha256()
     for name in sorted(found):
         total.update(name.encode() + b"\0" + found[name])
-    return Assets(total.hexdigest()[:12], found)
+    return Assets(total.hexdigest()[:12], {name: _asset(name, content) for name, content in found.items()})
 
 
 async def static(request: Request) -> Response:
     """A file of this build; under another build's name the same file, not to be kept."""
     held = assets()
-    name = request.path_params["name"]
-    if name not in held.contents:
+    asset = held.contents.get(request.path_params["name"])
+    if asset is None:
         raise NotFound("No such file of the site.")
-    kind = "text/javascript" if name.endswith(".js") else guess_type(name)[0] or "application/octet-stream"
     current = request.path_params["build"] == held.build
-    return Response(
-        held.contents[name], media_type=kind, headers={"cache-control": _FOREVER if current else "no-cache"}
-    )
+    headers = {"cache-control": _FOREVER if current else "no-cache"}
+    content = asset.content
+    if asset.packed is not None and "gzip" in request.headers.get("accept-encoding", ""):
+        content = asset.packed
+        headers |= {"content-encoding": "gzip", "vary": "Accept-Encoding"}
+    return Response(content, media_type=asset.media_type, headers=headers)
+
+
+def _asset(name: str, content: bytes) -> Asset:
+    kind = "text/javascript" if name.endswith(".js") else guess_type(name)[0] or "application/octet-stream"
+    packed = compress(content, 9, mtime=0)
+    return Asset(content, packed if len(packed) < len(content) else None, kind)
