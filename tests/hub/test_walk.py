@@ -205,4 +205,4 @@ async def test_without_marks_only_the_top_is_listed(tmp_path: Path) -> None:
     write_paths(tmp_path, "README.md", "a/task.toml")
     async with opened(tmp_path, marks=together([])) as (repo, _):
         tree = await repo.listing()
-    assert (list(tree.files), tree.unlisted) == (["README.md"], {"a"})
+    assert (list(tree.files), tree.unlisted) == (["README.md"], frozenset({"a"}))

@@ -15,6 +15,7 @@ import anyio.lowlevel
 import anyio.to_thread
 
 from rlx.errors import TooLarge, UserError
+from rlx.formats import card as env_card
 from rlx.hub.info import TreeEntry
 from rlx.hub.repo import Repo
 from rlx.hub.tree import Tree
@@ -56,7 +57,9 @@ async def build(
         on_progress(replace(progress, seconds=time.monotonic() - start))
 
     draft = await anyio.to_thread.run_sync(published, shelf, repo, reader)
-    if draft is None:
+    if draft is not None:
+        repo.is_big = True
+    else:
         told(Progress("listing"))
         tree = await repo.listing()
         if tree.is_whole:
@@ -104,7 +107,7 @@ async def _build_whole(
             pack.close()
         of_plans = digests(plans, tree)
         extras = [Extra(record.search, digest) for record, digest in zip(gathered.records, of_plans, strict=True)]
-        await save(index_path, repo, reader, finished, extras)
+        await save(index_path, repo, reader, finished, extras, await env_card.readme(repo))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import anyio.to_thread
 
-from rlx.answers import name, record
+from rlx.answers import Shown, name, record
 from rlx.errors import UserError
+from rlx.formats import card as env_card
 from rlx.hub.repo import Repo
 from rlx.hub.tree import Tree
 from rlx.index.digests import digests
@@ -88,7 +89,7 @@ async def fill(
     Raises `UserError` when the Hub fails; then what was read is published.
     """
     index_name, pack_name = names(repo, reader)
-    shared = await _shared(repo, draft.shared)
+    shared, readme = await _shared(repo, draft.shared), await env_card.readme(repo)
     with ExitStack() as stack:
         index_path = stack.enter_context(shelf.writing(index_name))
         pack_path = stack.enter_context(shelf.writing(pack_name))
@@ -96,7 +97,7 @@ async def fill(
         if former is not None:
             await anyio.to_thread.run_sync(shutil.copyfile, former, pack_path)
         pack = PackWriter(pack_path, budget=pack_budget, goes_on=former is not None)
-        filling = _Filling(repo, reader, shelf, draft, pack, pack_path, shared, on_published, together)
+        filling = _Filling(repo, reader, shelf, draft, pack, pack_path, shared, readme, on_published, together)
         try:
             if not draft.is_published:
                 await filling.publish()
@@ -123,6 +124,7 @@ class _Filling:
     pack_path: Path
     """Where the pack grows; what is published are copies."""
     shared: dict[str, bytes]
+    readme: Shown | None
     on_published: Callable[[], None]
     together: int
     at_last: int = 0
@@ -178,6 +180,7 @@ class _Filling:
             self.reader,
             finished,
             extras,
+            self.readme,
             walked=True,
             pending=pending,
             unsearched=draft.unsearched,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import anyio.to_thread
 
+from rlx.answers import Shown
 from rlx.formats import card as env_card
 from rlx.hub.repo import Repo
 from rlx.index.records import Finished, Reader
@@ -32,6 +33,7 @@ async def save(
     reader: Reader,
     finished: Finished,
     extras: Sequence[Extra],
+    readme: Shown | None,
     *,
     walked: bool = False,
     pending: int = 0,
@@ -39,7 +41,6 @@ async def save(
     shared: tuple[str, ...] = (),
 ) -> None:
     """Write an index; for the last four see `Header`."""
-    readme = await env_card.readme(repo)
     header = Header(
         key=str(repo.key),
         sha=repo.sha,

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+import anyio.to_thread
+
 from rlx.answers import Masked, Policy, Shown, ShownJson, Withheld, file_text, file_verdict, name, record, toml_values
 from rlx.formats.harbor import summary
 from rlx.formats.harbor.dataset import MANIFEST, REGISTRY
@@ -95,7 +97,7 @@ class HarborReader:
         )
 
     async def finish(self, records: Sequence[TaskRecord], shared: Mapping[str, bytes]) -> Finished:
-        return finish(records, shared)
+        return await anyio.to_thread.run_sync(finish, records, shared)
 
     def task_view(self, record: TaskRecord) -> TaskView:
         return task_view(record)
