@@ -19,7 +19,7 @@ def content(names: Sequence[str], *, tasks: int = 3, at: datetime = NOW) -> Cont
     """A catalog of environments of those names, the first with tasks."""
     cards = [listed_card(read_info("dataset", {"id": f"acme/{item}", "tags": ["harbor"]})) for item in names]
     rows = [TaskRow(f"task-{n}", name(f"Task {n}"), name("Something to do."), {}) for n in range(tasks)]
-    return Content(cards, {cards[0].key: rows} if cards else {}, at)
+    return Content(envs=cards, tasks={cards[0].key: rows} if cards else {}, built_at=at)
 
 
 def published(storage: Storage, work: Path, *names: str, at: datetime = NOW) -> Pointer:

@@ -103,7 +103,7 @@ class Readings:
             self._outcome.stopped = "time"
         if failure is not None:
             raise failure
-        if self._outcome.stopped != "hub":
+        if self._outcome.stopped not in ("hub", "rate"):
             self._blame()
         return self._outcome
 

@@ -219,4 +219,4 @@ def _content(listing: Listing, entries: Mapping[EnvKey, Entry], state: State) ->
     tasks = {card.key: entries[card.key].tasks for card in cards if card.key in entries}
     alike = similar.alike((key, row) for key, rows in tasks.items() for row in rows)
     facts = {"environments": len(cards), "tasks": sum(map(len, tasks.values())), "alike": len(alike)}
-    return Content(cards, tasks, listing.at, alike), facts
+    return Content(envs=cards, tasks=tasks, built_at=listing.at, alike=alike), facts
