@@ -1,5 +1,6 @@
 """Services of the web app in one small file: real classes over data written here, with every trouble on demand."""
 
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -10,6 +11,8 @@ from rlx.errors import BadInput, Forbidden, NotFound, NotReady, Upstream
 from rlx.formats.base import Environment
 from rlx.hub.info import RepoInfo
 from rlx.ids import EnvKey, parse_key
+from rlx.index.catalog import CatalogStatus
+from rlx.index.snapshot.rows import Counts
 from rlx.model import (
     Alias,
     Blob,
@@ -27,6 +30,7 @@ from rlx.model import (
     Page,
     Progress,
     Prompt,
+    Relative,
     Revision,
     RunOption,
     Section,
@@ -36,7 +40,9 @@ from rlx.model import (
     TaskCard,
     TaskChanges,
     TaskHit,
+    TaskHits,
     TaskQuery,
+    TaskSearch,
     Tile,
     Tiles,
     Viewer,
@@ -265,14 +271,33 @@ class ToyCatalog:
         facets = (Facet("graded", name("Graded by"), (FacetValue(name("Tests"), 3, "Tests" in chosen),)),)
         return EnvPage(items, len(found), kinds, facets, len(self.cards), len(REFS), query.offset, query.limit)
 
-    async def tasks(self, text: str, *, limit: int = 10) -> tuple[TaskHit, ...]:
-        return tuple(TaskHit(MAIN, _card(ref)) for ref in REFS if text in ref)[:limit]
+    async def card(self, key: EnvKey) -> EnvCard | None:
+        return next((card for card in self.cards if card.key == key), None)
 
-    async def random(self, viewer: Viewer) -> tuple[EnvKey, str] | None:
+    async def rank(self, key: EnvKey) -> tuple[int, int] | None:
+        return (1, 1) if await self.card(key) else None
+
+    async def tasks(self, search: TaskSearch) -> TaskHits:
+        found = tuple(TaskHit(MAIN, _card(ref)) for ref in REFS if search.text in ref)
+        levels = Counter(_level(hit.card.ref) for hit in found)
+        values = tuple(FacetValue(name(level), n) for level, n in levels.items())
+        items = found[search.offset : search.offset + search.limit]
+        facets = (Facet("difficulty", name("Difficulty"), values),)
+        return TaskHits(items, len(found), False, facets, search.offset, search.limit)
+
+    async def relatives(self, key: EnvKey, ref: str) -> tuple[Relative, ...]:
+        same, near = TaskHit(SERVER, _card("what?")), TaskHit(MAIN, _card("what?"))
+        return (Relative(same, 1.0, True), Relative(near, 0.61, False)) if ref == "plain" else ()
+
+    async def random(self) -> tuple[EnvKey, str] | None:
         return (parse_key("toy/main"), "a%2Fb")
 
-    def ready(self) -> bool:
-        return self.is_ready
+    def status(self) -> CatalogStatus:
+        if not self.is_ready:
+            return CatalogStatus("none", None, None, None, None, None, None)
+        built = datetime(2026, 7, 5, tzinfo=UTC)
+        counts = Counts(len(self.cards), 2, 1, len(REFS))
+        return CatalogStatus("published", "catalog-20260705T000000Z.db", built, counts, built, built, None)
 
 
 @dataclass(slots=True)

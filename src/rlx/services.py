@@ -16,8 +16,12 @@ from rlx.index.catalog import Catalog
 from rlx.index.jobs import Jobs
 from rlx.index.library import Library
 from rlx.index.listing import FILE as LISTING
+from rlx.index.live import Live
+from rlx.index.mine import Mine
+from rlx.index.snapshot.follow import Follower
 from rlx.settings import Settings
 from rlx.store.instance import InstanceFile
+from rlx.store.storage import open_storage
 
 LOCAL_HUB = "http://hub.localhost"
 """Endpoint of a hub in this process; no address is ever resolved."""
@@ -39,13 +43,14 @@ async def create_services(
     transport: httpx2.AsyncBaseTransport | None = None,
     known_formats: Sequence[AnyFormat] | None = None,
     clock: Callable[[], float] = time.monotonic,
-    read_all: bool = False,
+    keep_catalog: bool = False,
     reviews: bool = False,
     public_token: Token = False,
 ) -> AsyncIterator[Services]:
-    """Services for `settings`, closed at the end. `transport` replaces the network; `read_all` reads a local hub's
-    environments in the background, `reviews` asks for second opinions on what was indexed, `public_token` raises the
-    rate limit for what everybody may read. Raises `BadInput` for a hub that is neither a URL nor a folder.
+    """Services for `settings`, closed at the end. `transport` replaces the network; `keep_catalog` follows
+    the store's snapshots and, without one, keeps the process's own; `reviews` asks for second opinions on what was
+    indexed; `public_token` raises the rate limit for what everybody may read. Raises `BadInput` for a hub that is
+    neither a URL nor a folder.
     """
     known = formats() if known_formats is None else known_formats
     folder = local_folder(settings.hub)
@@ -76,17 +81,33 @@ async def create_services(
                 pack_budget=settings.pack_budget,
                 public_token=public_token,
             )
-            ttl = 5.0 if folder is not None else settings.listing_ttl
-            stored = settings.store / LISTING if settings.listing_from_store else None
-            catalog = Catalog(
-                hub, library, instance, everything=folder is not None, ttl=ttl, clock=clock, stored=stored
+            live = Live(
+                hub,
+                library,
+                group,
+                folder=settings.cache_dir / "snapshots",
+                everything=folder is not None,
+                ttl=5.0 if folder is not None else settings.listing_ttl,
+                clock=clock,
+                stored=settings.store / LISTING if settings.listing_from_store else None,
             )
-            if read_all and folder is not None:
-                group.start_soon(catalog.read_all)
+            follower = Follower(
+                open_storage(settings.store), settings.cache_dir / "snapshots", every=settings.snapshot_check
+            )
+            mine = Mine(hub, folder=settings.cache_dir / "private", everything=folder is not None, clock=clock)
+            catalog = Catalog(live, mine, instance, follower, hub=hub_name(settings.hub))
+            if keep_catalog:
+                await catalog.follow(group)
             yield Services(settings, hub, library, catalog, instance)
             group.cancel_scope.cancel()
     finally:
         await hub.aclose()
+
+
+def hub_name(hub: str) -> str:
+    """What a snapshot says it was made from: the address of a Hub, or the folder of a local one."""
+    folder = local_folder(hub)
+    return hub.rstrip("/") if folder is None else str(folder)
 
 
 def local_folder(hub: str) -> Path | None:

@@ -49,7 +49,7 @@ def serve(
     async def main() -> None:
         with bind(host, port) as listener:
             async with (
-                create_services(settings, read_all=True, reviews=True) as services,
+                create_services(settings, keep_catalog=True, reviews=True) as services,
                 anyio.create_task_group() as group,
             ):
                 app = create_app(services)

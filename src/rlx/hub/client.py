@@ -132,11 +132,17 @@ class HubClient:
 
     async def whoami(self, token: str) -> str:
         """The name of the token's owner. Raises `Forbidden` for a token the Hub does not know."""
+        return (await self.accounts(token))[0]
+
+    async def accounts(self, token: str) -> tuple[str, ...]:
+        """The name of the token's owner, and of the organisations they belong to. Raises as `whoami`."""
         raw = await self._json("GET", f"{self.endpoint}/api/whoami-v2", token=token, what="the token's owner")
         name = raw.get("name") if isinstance(raw, Mapping) else None
-        if not isinstance(name, str) or not name:
+        if not isinstance(raw, Mapping) or not isinstance(name, str) or not name:
             raise Upstream("The Hub did not say whose token it is.")
-        return name[:100]
+        orgs = raw.get("orgs")
+        named = [org.get("name") for org in orgs if isinstance(org, Mapping)] if isinstance(orgs, list) else []
+        return (name[:100], *(org[:100] for org in named if isinstance(org, str) and org))
 
     async def refs(self, key: EnvKey, *, token: Token) -> dict[str, str]:
         """Branches and tags by name, each with its commit."""

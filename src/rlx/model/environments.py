@@ -170,6 +170,8 @@ class EnvQuery:
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """OR within a facet, AND across facets."""
     collection: str | None = None
+    mine: bool = False
+    """With what the viewer alone may see."""
     sort: Literal["trending", "updated", "tasks", "name", "downloads", "likes"] = "trending"
     offset: int = 0
     limit: int = 40

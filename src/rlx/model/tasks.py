@@ -187,11 +187,13 @@ class TaskHits:
 
 @dataclass(frozen=True, slots=True)
 class Relative:
-    """A task like another: the same files, or nearly the same words."""
+    """A task like another."""
 
     hit: TaskHit
     score: float
-    """1 for the same files; below it how alike the texts are."""
+    """How alike the texts are, up to 1."""
+    same: bool
+    """All their files are the same."""
 
 
 TaskSort = Literal["order", "title", "difficulty", "-difficulty", "length", "-length", "timeout", "-timeout"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from rlx.answers import Shown
 from rlx.ids import EnvKey
-from rlx.model import Alias, Prompt, RunOption, Task
+from rlx.model import Alias, Prompt, Relative, RunOption, Task
 from rlx.texts import DEFAULT, say, words
 from rlx.twins.blocks import row_markdown
 from rlx.twins.inline import line, span
@@ -16,14 +16,20 @@ from rlx.twins.ways import Ways, ways
 
 
 def task_markdown(
-    task: Task, key: EnvKey, language: str = DEFAULT, *, aliases: Sequence[Alias] = (), at: Addresses = NOWHERE
+    task: Task,
+    key: EnvKey,
+    language: str = DEFAULT,
+    *,
+    aliases: Sequence[Alias] = (),
+    alike: Sequence[Relative] = (),
+    at: Addresses = NOWHERE,
 ) -> str:
     """A task with every section, the ways to run it and what is withheld. `at` says where links lead."""
     brief = own_brief(task)
     parts = [f"# {line(task.title, language)}"]
     if brief is not None:
         parts.append(line(brief, language))
-    parts.append("\n".join(_facts(task, key, aliases, at, language)))
+    parts.append("\n".join(_facts(task, key, aliases, alike, at, language)))
     for section in task.sections:
         parts += section_parts(section, language)
         file = at.twin(f"{key.task_page(task.ref)}?path=PATH")
@@ -52,7 +58,9 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text.lower()))
 
 
-def _facts(task: Task, key: EnvKey, aliases: Sequence[Alias], at: Addresses, language: str) -> Iterator[str]:
+def _facts(
+    task: Task, key: EnvKey, aliases: Sequence[Alias], alike: Sequence[Relative], at: Addresses, language: str
+) -> Iterator[str]:
     yield fact(say("twins.environment"), at.env(key), language)
     yield fact(say("twins.ref"), at.task(key, task.ref), language)
     yield fact(
@@ -69,6 +77,13 @@ def _facts(task: Task, key: EnvKey, aliases: Sequence[Alias], at: Addresses, lan
         yield fact(
             say("twins.also"),
             f"{at.task(alias.key, alias.ref)} ({span(str(alias.key))}): {line(alias.reason, language)}",
+            language,
+        )
+    for item in alike:
+        hit = item.hit
+        yield fact(
+            say("twins.alike"),
+            f"{at.task(hit.key, hit.card.ref)} ({span(str(hit.key))}): {line(hit.card.title, language)}",
             language,
         )
     if task.withheld:

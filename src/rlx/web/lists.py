@@ -2,7 +2,7 @@
 
 from rlx.answers.shown import Json
 from rlx.ids import EnvKey
-from rlx.model import EnvCard, EnvPage, Page, TaskCard, TaskHit
+from rlx.model import EnvCard, EnvPage, Page, TaskCard, TaskHit, TaskHits
 from rlx.texts import say
 from rlx.twins.jsonable import object_json, to_json
 from rlx.web.links import Links
@@ -16,7 +16,7 @@ def env_list(page: EnvPage, links: Links, language: str) -> dict[str, Json]:
         "cards": [env_card(card, links, language) for card in page.items],
         "total": page.total,
         "offset": page.offset,
-        "page": page.offset // page.limit + 1,
+        "page": page.offset // max(page.limit, 1) + 1,
         "facets": [{"key": "kind", "values": kinds}, *facets],
         "note": to_json(say("web.building"), language) if page.building else None,
         "environments": page.environments,
@@ -41,18 +41,27 @@ def env_card(card: EnvCard, links: Links, language: str) -> dict[str, Json]:
     return {"id": str(card.key), **object_json(card, language), "url": links.env(card.key)}
 
 
-def hit_list(hits: tuple[TaskHit, ...], limit: int, links: Links, language: str) -> dict[str, Json]:
-    """The first tasks found across environments. How many more there are is not counted."""
-    more = say("explore.first_hits", n=limit) if len(hits) >= limit else None
+def hit_list(page: TaskHits, links: Links, language: str) -> dict[str, Json]:
+    """Tasks found across environments. With `more`, there are more than `total`."""
+    cut = say("explore.first_hits", n=page.total) if page.more else None
     return {
-        "cards": [hit_card(hit, links, language) for hit in hits],
-        "total": len(hits),
-        "offset": 0,
-        "page": 1,
-        "facets": [],
-        "note": to_json(more, language),
+        "cards": [hit_card(hit, links, language) for hit in page.items],
+        "total": page.total,
+        "more": page.more,
+        "offset": page.offset,
+        "page": page.offset // max(page.limit, 1) + 1,
+        "facets": to_json(page.facets, language),
+        "note": to_json(cut, language),
     }
 
 
 def hit_card(hit: TaskHit, links: Links, language: str) -> dict[str, Json]:
-    return {"id": str(hit.key), **object_json(hit.card, language), "url": links.task(hit.key, hit.card.ref)}
+    """A task, where it is, and where in its title and brief the words stand that were asked for."""
+    spans: list[list[Json]] = [[[start, end] for start, end in spans] for spans in (hit.in_title, hit.in_brief)]
+    marks: dict[str, Json] = {"title": spans[0], "brief": spans[1]}
+    return {
+        "id": str(hit.key),
+        **object_json(hit.card, language),
+        "marks": marks,
+        "url": links.task(hit.key, hit.card.ref),
+    }

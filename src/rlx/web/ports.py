@@ -6,7 +6,20 @@ from typing import Protocol
 from rlx.formats.base import Environment
 from rlx.hub.info import RepoInfo
 from rlx.ids import EnvKey
-from rlx.model import Changes, EnvPage, EnvQuery, Progress, Revision, TaskChanges, TaskHit, Viewer
+from rlx.index.catalog import CatalogStatus
+from rlx.model import (
+    Changes,
+    EnvCard,
+    EnvPage,
+    EnvQuery,
+    Progress,
+    Relative,
+    Revision,
+    TaskChanges,
+    TaskHits,
+    TaskSearch,
+    Viewer,
+)
 from rlx.settings import Settings
 from rlx.store.instance import Instance
 
@@ -20,15 +33,29 @@ class Hub(Protocol):
 class Catalog(Protocol):
     async def search(self, query: EnvQuery, viewer: Viewer) -> EnvPage: ...
 
-    async def tasks(self, text: str, *, limit: int = 10) -> tuple[TaskHit, ...]:
-        """Tasks of any environment that hold every word."""
+    async def card(self, key: EnvKey) -> EnvCard | None:
+        """None for what is not listed, or hidden."""
         ...
 
-    async def random(self, viewer: Viewer) -> tuple[EnvKey, str] | None:
+    async def rank(self, key: EnvKey) -> tuple[int, int] | None:
+        """Its place by trend among those of its kind, from 1, and how many those are; None when it is not listed."""
+        ...
+
+    async def tasks(self, search: TaskSearch) -> TaskHits:
+        """One page of the tasks of every environment that was read."""
+        ...
+
+    async def relatives(self, key: EnvKey, ref: str) -> tuple[Relative, ...]:
+        """Tasks with the same files as this one, then those that say nearly the same."""
+        ...
+
+    async def random(self) -> tuple[EnvKey, str] | None:
         """Some task of some environment that was read; None when none was."""
         ...
 
-    def ready(self) -> bool: ...
+    def status(self) -> CatalogStatus:
+        """Which catalog is in use, and how old it is."""
+        ...
 
 
 class Library(Protocol):

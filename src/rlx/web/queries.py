@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 from fastapi import Depends, Query
 
 from rlx.errors import BadInput
-from rlx.model import KINDS, EnvQuery, TaskQuery, TaskSort
+from rlx.ids import parse_key
+from rlx.model import KINDS, EnvQuery, TaskQuery, TaskSearch, TaskSort
 from rlx.web.facets import parse_filters
 
 MAX_TEXT = 200
@@ -31,6 +32,7 @@ def read_env_query(
     f: Filters = [],  # noqa: B006 - FastAPI copies defaults
     collection: Annotated[str, Query(max_length=40, description="A collection of the operators.")] = "",
     sort: EnvSort = "trending",
+    mine: Annotated[bool, Query(description="With the visitor's own private ones.")] = False,
     offset: Offset = 0,
     limit: Limit = 40,
 ) -> EnvQuery:
@@ -42,6 +44,23 @@ def read_env_query(
         filters=parse_filters(f),
         collection=collection or None,
         sort=sort,
+        mine=mine,
+        offset=offset,
+        limit=limit,
+    )
+
+
+def read_task_search(
+    q: Words = "",
+    f: Filters = [],  # noqa: B006 - FastAPI copies defaults
+    env: Annotated[str, Query(max_length=250, description="The one environment to search.")] = "",
+    offset: Offset = 0,
+    limit: Limit = 20,
+) -> TaskSearch:
+    return TaskSearch(
+        text=plain_words(q),
+        filters=parse_filters(f),
+        environment=parse_key(env) if env else None,
         offset=offset,
         limit=limit,
     )
@@ -67,4 +86,5 @@ def read_task_query(
 
 
 AskedEnvs = Annotated[EnvQuery, Depends(read_env_query)]
+AskedHits = Annotated[TaskSearch, Depends(read_task_search)]
 AskedTasks = Annotated[TaskQuery, Depends(read_task_query)]

@@ -142,7 +142,7 @@ def _ordered(cards: list[EnvCard], content: Content, sort: str, instance: Instan
         "likes": lambda card: (card.likes is None, -(card.likes or 0)),
         "name": lambda card: (f"{card.key.org}/{card.key.name}".lower(),),
     }
-    return sorted(cards, key=keys[sort])  # type: ignore[arg-type]  # each sorts alike
+    return sorted(cards, key=keys[sort])
 
 
 def _facets(

@@ -5,7 +5,7 @@ so that each is counted over what the other filters leave. What operators set is
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 
 from rlx.ids import EnvKey
@@ -33,6 +33,16 @@ _ORDERS = {
 }
 
 
+type FacetCounts = Mapping[str, Mapping[str, int]]
+"""By facet key, how many have each value."""
+
+
+def facets(counts: FacetCounts, query: EnvQuery) -> tuple[Facet, ...]:
+    """Facets as they are offered."""
+    found = (facet(key, counts.get(key, {}), query.filters.get(key, ())) for key in FACETS)
+    return tuple(item for item in found if item is not None)
+
+
 class Environments:
     """Raises `sqlite3.DatabaseError` or `ValueError` for a database that is none."""
 
@@ -57,10 +67,7 @@ class Environments:
     def page(self, query: EnvQuery, instance: Instance) -> EnvPage:
         """One page. Unknown facets and values select nothing, an unknown collection is empty."""
         visible = self._visible(instance.hidden)
-        left = visible & self._found(tuple(query.text.lower().split()))
-        if query.collection is not None:
-            left &= self._members(query.collection, instance)
-        chosen = {key: self._any(key, values) for key, values in query.filters.items() if values}
+        left, chosen = self._left(query, instance)
         of_kind = left if query.kind is None else left & self._kinds.get(query.kind, 0)
         mask = intersect(of_kind, chosen.values())
         order = self._order(query.sort, instance)
@@ -71,12 +78,17 @@ class Environments:
             items=tuple(self._card(place) for place in sift(order, mask, self.size, query.offset, end)),
             total=mask.bit_count(),
             kinds=tuple((kind, n) for kind, n in kinds if n),
-            facets=tuple(self._facets(of_kind, chosen, query)),
+            facets=facets(self._counted(of_kind, chosen), query),
             environments=visible.bit_count(),
             tasks=self._tasks_of(visible),
             offset=query.offset,
             limit=query.limit,
         )
+
+    def counted(self, query: EnvQuery, instance: Instance) -> FacetCounts:
+        """How often each facet's values occur over what the other filters leave."""
+        left, chosen = self._left(query, instance)
+        return self._counted(left if query.kind is None else left & self._kinds.get(query.kind, 0), chosen)
 
     def card(self, key: EnvKey) -> EnvCard | None:
         place = self._places.get(str(key))
@@ -160,13 +172,19 @@ class Environments:
             mask |= self._bits.get(key, {}).get(value, 0)
         return mask
 
-    def _facets(self, of_kind: int, chosen: dict[str, int], query: EnvQuery) -> list[Facet]:
-        found = []
+    def _left(self, query: EnvQuery, instance: Instance) -> tuple[int, dict[str, int]]:
+        """What words and collection leave, whatever the kind, and what each facet's filter alone would."""
+        left = self._visible(instance.hidden) & self._found(tuple(query.text.lower().split()))
+        if query.collection is not None:
+            left &= self._members(query.collection, instance)
+        return left, {key: self._any(key, values) for key, values in query.filters.items() if values}
+
+    def _counted(self, of_kind: int, chosen: Mapping[str, int]) -> FacetCounts:
+        found = {}
         for key in FACETS:
             left = intersect(of_kind, (mask for other, mask in chosen.items() if other != key))
-            counts = {value: (own & left).bit_count() for value, own in self._bits.get(key, {}).items()}
-            found.append(facet(key, counts, query.filters.get(key, ())))
-        return [item for item in found if item is not None]
+            found[key] = {value: (own & left).bit_count() for value, own in self._bits.get(key, {}).items()}
+        return found
 
     def _tasks_of(self, visible: int) -> int:
         if visible == self._all:

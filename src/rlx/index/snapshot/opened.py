@@ -9,7 +9,7 @@ from secrets import choice
 from rlx.errors import TooMany
 from rlx.ids import EnvKey, parse_key
 from rlx.index.database import Database
-from rlx.index.snapshot.environments import Environments
+from rlx.index.snapshot.environments import Environments, FacetCounts
 from rlx.index.snapshot.rows import SCHEMA, Counts
 from rlx.index.snapshot.tasks import MOST, Tasks
 from rlx.model import EnvCard, EnvPage, EnvQuery, Relative, TaskHits, TaskSearch
@@ -35,6 +35,7 @@ class Snapshot:
             if meta["schema"] != SCHEMA:
                 raise ValueError(f"schema {meta['schema']!r}, not {SCHEMA}")
             self.built_at = datetime.fromisoformat(meta["built_at"]).astimezone(UTC)
+            self.hub = str(meta["hub"])
             self.counts = Counts(meta["environments"], meta["datasets"], meta["spaces"], meta["tasks"])
             self._environments = Environments(db)
             self._tasks = Tasks(db, self._environments.keys, most)
@@ -43,6 +44,10 @@ class Snapshot:
 
     def environments(self, query: EnvQuery, instance: Instance) -> EnvPage:
         return self._environments.page(query, instance)
+
+    def counted(self, query: EnvQuery, instance: Instance) -> FacetCounts:
+        """How often the values of environments' facets occur over what the other filters leave."""
+        return self._environments.counted(query, instance)
 
     def card(self, key: EnvKey, instance: Instance) -> EnvCard | None:
         return None if instance.hides(key) else self._environments.card(key)

@@ -55,6 +55,8 @@ class Content:
     """When the listing was made."""
     alike: Iterable[Likeness] = field(default=())
     """Both directions, the likest first for each task. Pairs that name an unknown task are left out."""
+    hub: str = ""
+    """What was listed: the address of a Hub, or the folder of a local one."""
 
 
 @dataclass(frozen=True, slots=True)

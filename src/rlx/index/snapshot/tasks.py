@@ -96,7 +96,8 @@ class Tasks:
         scores = {id_: 1.0 for (id_,) in same[:RELATIVES]}
         scores |= {id_: score for id_, score in near if id_ not in scores}
         found = [task for task in self._rows(list(scores)) if task[1] not in hidden]
-        return tuple(Relative(self._hit(task, ()), scores[task[0]]) for task in found[:RELATIVES])
+        twins = {id_ for (id_,) in same}
+        return tuple(Relative(self._hit(task, ()), scores[task[0]], task[0] in twins) for task in found[:RELATIVES])
 
     def random(self, place: int) -> str | None:
         """The ref of some task of the environment at `place`."""

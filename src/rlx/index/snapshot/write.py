@@ -46,6 +46,7 @@ def write_snapshot(path: Path, content: Content) -> Counts:
         meta = {
             "schema": SCHEMA,
             "built_at": content.built_at.isoformat(),
+            "hub": content.hub,
             "environments": counts.environments,
             "datasets": counts.datasets,
             "spaces": counts.spaces,

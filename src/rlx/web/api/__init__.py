@@ -34,6 +34,8 @@ _ENV = (
 API_ROUTES = (
     ApiRoute("/api/search", search.environments, schemas.EnvListAnswer),
     ApiRoute("/api/search/tasks", search.tasks, schemas.TaskHitListAnswer),
+    ApiRoute("/api/search/rank", search.rank, schemas.RankAnswer),
+    ApiRoute("/api/search/status", search.status, schemas.CatalogStatusAnswer),
     ApiRoute("/api/random", site.random, schemas.RandomAnswer),
     ApiRoute("/api/me", site.me, schemas.MeAnswer),
     *(

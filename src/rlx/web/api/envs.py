@@ -17,7 +17,7 @@ from rlx.web.pages.files import file_json
 from rlx.web.pages.raw import raw_response
 from rlx.web.pages.reading import steps_of
 from rlx.web.pages.revisions import ChangedRef, Sha, compare, revisions_json
-from rlx.web.pages.task import task_json
+from rlx.web.pages.task import but_same, relatives_of, task_json, with_same
 from rlx.web.progress import events
 from rlx.web.queries import AskedTasks
 from rlx.web.respond import cached, to_bytes
@@ -58,8 +58,9 @@ async def task(request: Request, key: Key, ref: Ref) -> Response:
     """One task as an agent gets it."""
     opened = await open_asked(request, key)
     canonical = await opened.canonical(check_ref(ref))
-    found, aliases = await opened.task(canonical), await opened.aliases(canonical)
-    return reply(request, {**task_json(found, aliases, key, links_of(request), DEFAULT)})
+    found, relatives = await opened.task(canonical), await relatives_of(request, key, canonical)
+    aliases = with_same(await opened.aliases(canonical), relatives)
+    return reply(request, {**task_json(found, aliases, but_same(relatives), key, links_of(request), DEFAULT)})
 
 
 async def file(request: Request, key: Key, path: Path, ref: MaybeRef = None) -> Response:

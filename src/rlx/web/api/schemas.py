@@ -75,17 +75,45 @@ class TaskListAnswer(Shape):
     note: str | None
 
 
+class MarksAnswer(Shape):
+    title: list[list[int]]
+    """Start and end of each word that was asked for."""
+    brief: list[list[int]]
+
+
 class TaskHitAnswer(TaskCardAnswer):
     id: str
+    marks: MarksAnswer
 
 
 class TaskHitListAnswer(Shape):
     cards: list[TaskHitAnswer]
     total: int
+    more: bool
+    """There are more than `total`, which are not counted."""
     offset: int
     page: int
     facets: list[FacetAnswer]
     note: str | None
+
+
+class RankAnswer(Shape):
+    id: str
+    n: int
+    of: int
+
+
+class CatalogStatusAnswer(Shape):
+    source: str
+    """published: a snapshot of the store; process: one built here; none: not yet."""
+    db: str | None
+    built_at: str | None
+    age: float | None
+    """Seconds since the listing was made."""
+    counts: dict[str, int] | None
+    since: str | None
+    checked: str | None
+    error: str | None
 
 
 class WithheldAnswer(Shape):

@@ -11,7 +11,7 @@ from rlx.web.site import site_of, viewer_of
 async def random(request: Request) -> Response:
     """Some task of some environment."""
     site = site_of(request)
-    found = await site.services.catalog.random(viewer_of(request))
+    found = await site.services.catalog.random()
     if found is None:
         raise NotFound("No environment with tasks has been read yet.", hint="Open an environment first.")
     key, ref = found

@@ -11,7 +11,7 @@ from fastapi.responses import RedirectResponse
 from rlx.answers.shown import Json
 from rlx.errors import BadInput, NotFound, UserError
 from rlx.ids import EnvKey, parse_key
-from rlx.model import EnvCard, EnvPage, EnvQuery, TaskCard, TaskHit, TaskQuery, Viewer
+from rlx.model import EnvCard, EnvPage, EnvQuery, TaskCard, TaskHit, TaskQuery, TaskSearch, Viewer
 from rlx.telemetry import span
 from rlx.texts import say, words
 from rlx.twins.inline import line
@@ -21,7 +21,7 @@ from rlx.twins.parts import Addresses
 from rlx.web.forms import inside, read_form
 from rlx.web.links import Links
 from rlx.web.lists import env_card, env_list, hit_card
-from rlx.web.ports import Services
+from rlx.web.ports import Catalog, Services
 from rlx.web.queries import AskedEnvs
 from rlx.web.respond import View, answer
 from rlx.web.site import addresses_of, site_of, viewer_of
@@ -64,7 +64,7 @@ async def explore(
     with span("search"):
         page = await catalog.search(query, viewer)
         trending = await _trending(site.services, query, page, trend, viewer)
-        hits = await catalog.tasks(query.text, limit=HITS) if query.text and not query.offset else ()
+        hits = await _hits(catalog, query)
         whole = page if part == "results" or _is_plain(query) else await catalog.search(EnvQuery(limit=1), viewer)
     at, last = addresses_of(request), page.offset + len(page.items)
     following = site.links.explore(query, offset=last) if last < page.total else None
@@ -87,10 +87,17 @@ async def explore(
     return await answer(request, view)
 
 
+async def _hits(catalog: Catalog, query: EnvQuery) -> tuple[TaskHit, ...]:
+    """The first tasks that match the words, on the first page of a search."""
+    if not query.text or query.offset:
+        return ()
+    return (await catalog.tasks(TaskSearch(query.text, limit=HITS))).items
+
+
 async def random_task(request: Request) -> Response:
     """Some task of some environment."""
     site = site_of(request)
-    found = await site.services.catalog.random(viewer_of(request))
+    found = await site.services.catalog.random()
     if found is None:
         raise NotFound("No environment with tasks has been read yet.", hint="Open an environment first.")
     key, ref = found
@@ -168,8 +175,7 @@ async def _look(request: Request, key: EnvKey, viewer: Viewer) -> Response:
     """One environment at a glance: its card and its first tasks."""
     site = site_of(request)
     with span("search"):
-        found = await site.services.catalog.search(EnvQuery(text=key.repo_id, sort="name", limit=100), viewer)
-    card = next((item for item in found.items if item.key == key), None)
+        card = await site.services.catalog.card(key)
     if card is None:
         raise NotFound(f"No {key} in the list of environments.")
     with span("read"):

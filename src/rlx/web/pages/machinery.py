@@ -4,8 +4,10 @@ from xml.sax.saxutils import escape
 
 from fastapi import Request, Response
 
+from rlx.answers.shown import Json
 from rlx.model import ANONYMOUS, EnvQuery
 from rlx.texts import say, words
+from rlx.web.catalog_status import status_json
 from rlx.web.respond import cached, to_bytes
 from rlx.web.site import base_of, language_of, site_of, viewer_of
 
@@ -14,11 +16,11 @@ _AT_ONCE = 1_000
 
 
 async def ready(request: Request) -> Response:
-    """200 once the catalog can be searched, 503 before."""
-    is_ready = site_of(request).services.catalog.ready()
-    return Response(
-        to_bytes({"ready": is_ready}), 200 if is_ready else 503, {"cache-control": "no-store"}, "application/json"
-    )
+    """200 once the catalog can be searched, 503 before; and which catalog that is."""
+    status = site_of(request).services.catalog.status()
+    is_ready = status.source != "none"
+    told: dict[str, Json] = {"ready": is_ready, "catalog": status_json(status)}
+    return Response(to_bytes(told), 200 if is_ready else 503, {"cache-control": "no-store"}, "application/json")
 
 
 async def health(request: Request) -> Response:

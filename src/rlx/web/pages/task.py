@@ -6,9 +6,11 @@ from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
 
 from rlx.answers.shown import Json
+from rlx.errors import UserError
 from rlx.ids import EnvKey
-from rlx.model import Alias, Block, Disclose, FileEntry, FilesBlock, Prompt, Task
+from rlx.model import Alias, Block, Disclose, FileEntry, FilesBlock, Prompt, Relative, Task
 from rlx.telemetry import span
+from rlx.texts import say
 from rlx.twins.held import by_file
 from rlx.twins.jsonable import object_json, to_json
 from rlx.twins.tasks import has_banner, own_brief, task_markdown
@@ -16,9 +18,10 @@ from rlx.twins.ways import ways
 from rlx.web.address import check_path, task_address
 from rlx.web.blocks_html import Anchors, Spot
 from rlx.web.links import Links
+from rlx.web.lists import hit_card
 from rlx.web.pages.files import show_file
 from rlx.web.respond import View, answer
-from rlx.web.site import addresses_of, links_of, open_asked
+from rlx.web.site import addresses_of, links_of, open_asked, site_of
 
 
 async def task(request: Request) -> Response:
@@ -33,7 +36,9 @@ async def task(request: Request) -> Response:
         if "path" in request.query_params:
             return await show_file(request, opened, key, ref, check_path(request.query_params["path"]))
         found = await opened.task(ref)
-        aliases = await opened.aliases(ref)
+        relatives = await relatives_of(request, key, ref)
+        aliases = with_same(await opened.aliases(ref), relatives)
+    alike = but_same(relatives)
     rendered = request.query_params.get("view") == "rendered"
     anchors = Anchors()
     view = View(
@@ -43,6 +48,7 @@ async def task(request: Request) -> Response:
             "key": key,
             "task": found,
             "aliases": aliases,
+            "alike": alike,
             "rendered": rendered,
             "spot": lambda section: Spot(key, ref, section.id, rendered, anchors),
             "anchors": anchors,
@@ -54,19 +60,44 @@ async def task(request: Request) -> Response:
             "prompted": {section.id for section in found.sections if _holds_prompt(section.blocks)},
             "command": f"rlx task show {key} {shlex.quote(ref)}",
         },
-        json=lambda language: task_json(found, aliases, key, links, language),
-        markdown=lambda language: task_markdown(found, key, language, aliases=aliases, at=at),
+        json=lambda language: task_json(found, aliases, alike, key, links, language),
+        markdown=lambda language: task_markdown(found, key, language, aliases=aliases, alike=alike, at=at),
     )
     return await answer(request, view)
 
 
-def task_json(task: Task, aliases: tuple[Alias, ...], key: EnvKey, links: Links, language: str) -> dict[str, Json]:
-    """The task's fields, its environment's id, its address, and where else it is found."""
+async def relatives_of(request: Request, key: EnvKey, ref: str) -> tuple[Relative, ...]:
+    """Tasks like this one; none while there is no catalog, for the page does without."""
+    try:
+        return await site_of(request).services.catalog.relatives(key, ref)
+    except UserError:
+        return ()
+
+
+def with_same(aliases: tuple[Alias, ...], relatives: tuple[Relative, ...]) -> tuple[Alias, ...]:
+    """What the format says, and the tasks whose files are all the same."""
+    said = {(alias.key, alias.ref) for alias in aliases}
+    same = (relative.hit for relative in relatives if relative.same)
+    found = (Alias(hit.key, hit.card.ref, say("web.same_files")) for hit in same if (hit.key, hit.card.ref) not in said)
+    return (*aliases, *found)
+
+
+def but_same(relatives: tuple[Relative, ...]) -> tuple[Relative, ...]:
+    """Those that only say nearly the same."""
+    return tuple(relative for relative in relatives if not relative.same)
+
+
+def task_json(
+    task: Task, aliases: tuple[Alias, ...], alike: tuple[Relative, ...], key: EnvKey, links: Links, language: str
+) -> dict[str, Json]:
+    """The task's fields, its environment's id, its address, where else it is found, and tasks like it."""
+    near: list[Json] = [{**hit_card(item.hit, links, language), "score": round(item.score, 3)} for item in alike]
     return {
         "id": str(key),
         **object_json(task, language),
         "url": links.task(key, task.ref),
         "aliases": to_json(aliases, language),
+        "alike": near,
     }
 
 
