@@ -38,6 +38,24 @@ class Collection(BaseModel):
     """Environment keys."""
 
 
+ANNOUNCED = Collection(
+    id="announced",
+    title="Named in the announcement",
+    environments=(
+        "harborframework/terminal-bench-2.1",
+        "AweAI-Team/BeyondSWE-harbor",
+        "Lego-X/Terminal-Lego-15k",
+        "PrimeIntellect/Reverse-Text-RL",
+        "PrimeIntellect/Multi-SWE-RL-Verified",
+        "PrimeIntellect/R2E-Gym-Subset-Verified",
+        "PrimeIntellect/Scale-SWE-Verified",
+        "nvidia/Nemotron-RL-agent-workplace_assistant",
+        "nvidia/Nemotron-RL-instruction_following-structured_outputs",
+    ),
+)
+"""Environments that the announcement of RL environments on the Hub names."""
+
+
 class Instance(BaseModel):
     """Every field has the value of an instance nobody has configured."""
 
@@ -53,7 +71,7 @@ class Instance(BaseModel):
     """Keys indexed first and shown as picks."""
     curated: str = "FineEnvs"
     """The organisation whose servers come first among OpenEnv Spaces."""
-    collections: tuple[Collection, ...] = ()
+    collections: tuple[Collection, ...] = (ANNOUNCED,)
     rollouts_enabled: bool = True
     max_active: int = Field(default=24, ge=1, le=200)
     max_per_visitor: int = Field(default=4, ge=1, le=20)
