@@ -175,7 +175,7 @@ def _run(settings: "Settings", storage: "Storage", options: "Options", tell: "On
     from rlx.formats.registry import formats
     from rlx.hub.token import machine_token
     from rlx.jobs.indexer.run import Indexer, Place, readers_of
-    from rlx.services import local_folder
+    from rlx.services import hub_name, local_folder
 
     token: Token = (machine_token() or False) if use_token else False
 
@@ -187,6 +187,7 @@ def _run(settings: "Settings", storage: "Storage", options: "Options", tell: "On
             work=settings.cache_dir / "indexer",
             everything=local_folder(settings.hub) is not None,
             readers=readers_of(formats()),
+            name=hub_name(settings.hub),
             token=token,
         )
         await Indexer(place, tell).run(options)

@@ -69,6 +69,8 @@ class Place:
     """A local hub: every repository is listed, whatever its tags."""
     readers: Mapping[str, int]
     """Version of each format's reader."""
+    name: str = ""
+    """Of the hub: what a snapshot says it was made from."""
     token: Token = False
     """Sent with the listing, for its rate limit; what it alone may see is left out."""
 
@@ -135,7 +137,7 @@ class Indexer:
         state = _remembered(state, outcome, listing)
         await anyio.to_thread.run_sync(save_state, place.storage, state)
         known = {key: entry for key, entry in {**loaded.entries, **outcome.entries}.items() if entry is not None}
-        content, facts = await anyio.to_thread.run_sync(_content, listing, known, state)
+        content, facts = await anyio.to_thread.run_sync(_content, listing, known, state, place.name)
         self._tell("snapshot", facts)
         await self._lease.check()
         pointer = await anyio.to_thread.run_sync(self._publish, content)
@@ -207,7 +209,9 @@ def _remembered(state: State, outcome: Outcome, listing: Listing) -> State:
     return state.model_copy(update={"attempts": {**attempts, **outcome.attempts}})
 
 
-def _content(listing: Listing, entries: Mapping[EnvKey, Entry], state: State) -> tuple[Content, Mapping[str, object]]:
+def _content(
+    listing: Listing, entries: Mapping[EnvKey, Entry], state: State, hub: str
+) -> tuple[Content, Mapping[str, object]]:
     """What the snapshot is made of, and its figures. Likenesses are found here, before it is built."""
     cards: list[EnvCard] = []
     for info in listing.infos:
@@ -219,4 +223,4 @@ def _content(listing: Listing, entries: Mapping[EnvKey, Entry], state: State) ->
     tasks = {card.key: entries[card.key].tasks for card in cards if card.key in entries}
     alike = similar.alike((key, row) for key, rows in tasks.items() for row in rows)
     facts = {"environments": len(cards), "tasks": sum(map(len, tasks.values())), "alike": len(alike)}
-    return Content(envs=cards, tasks=tasks, built_at=listing.at, alike=alike), facts
+    return Content(envs=cards, tasks=tasks, built_at=listing.at, alike=alike, hub=hub), facts
