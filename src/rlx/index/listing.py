@@ -77,8 +77,8 @@ def check_size(listing: Listing, last: Mapping[str, int]) -> None:
         before = last.get(what, 0)
         if n < LEAST * before:
             raise Shrunk(
-                f"The Hub listed {n:,} {what}, under {LEAST * 100:.0f} % of the {before:,} listed before; nothing was changed.",
-                hint="Look whether the Hub is in trouble. --force takes the new listing as it is.",
+                f"The Hub listed {n:,} {what}, under {LEAST * 100:.0f} % of the {before:,} listed before.",
+                hint="Nothing was changed. Look whether the Hub is in trouble; --force takes the listing as it is.",
             )
 
 
