@@ -5,15 +5,17 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from rlx.answers import name
 from rlx.hub.info import read_info
-from rlx.ids import EnvKey
+from rlx.ids import EnvKey, parse_key
 from rlx.index.catalog import same_hub
 from rlx.index.env_cards import listed_card
 from rlx.index.snapshot.publish import publish
 from rlx.index.snapshot.rows import Content, TaskRow
+from rlx.localhub import LocalHub
 from rlx.model import ANONYMOUS, EnvQuery, TaskSearch, Viewer
 from rlx.services import Services, create_services, hub_name
 from rlx.settings import Settings
@@ -23,6 +25,7 @@ from rlx.store.storage import open_storage
 pytestmark = pytest.mark.anyio
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "hub"
+TASKS = parse_key("acme/layout-tasks")
 ALICE = Viewer("session", "alice", "hf_alice")
 
 
@@ -154,3 +157,17 @@ async def test_pages_and_sorts_of_a_merged_list_are_those_of_the_whole(tmp_path:
             assert paged == [card.key for card in whole.items]
             if sort == "name":
                 assert paged == sorted(paged, key=lambda key: key.repo_id.lower())
+
+
+async def test_on_a_hub_what_was_opened_before_is_searched_and_the_rest_is_known_by_its_tags(tmp_path: Path) -> None:
+    settings = Settings(hub="https://hub.example", store=tmp_path / "store", cache_dir=tmp_path / "cache")
+    transport = httpx2.ASGITransport(app=LocalHub(FIXTURES, cache_dir=tmp_path / "hub").app)
+    async with create_services(settings, transport=transport) as made:
+        await made.library.open(TASKS, ANONYMOUS, wait=None)
+        assert made.catalog.status().source == "none"
+    async with create_services(settings, transport=transport) as made:
+        await made.catalog.look_through()
+        assert {hit.key for hit in (await made.catalog.tasks(TaskSearch(limit=100))).items} == {TASKS}
+        cards = (await made.catalog.search(EnvQuery(limit=100), ANONYMOUS)).items
+        assert [card.key for card in cards if card.state == "ready"] == [TASKS]
+        assert len(cards) > 1

@@ -114,6 +114,10 @@ class Catalog:
             return CatalogStatus("none", None, None, None, None, checked, error)
         return CatalogStatus("process", None, own.built_at, own.counts, None, checked, error)
 
+    async def look_through(self) -> None:
+        """Know now what `follow` would in a while, where no snapshot is published."""
+        await self._live.look_through()
+
     async def _ask[T](self, question: Callable[[Snapshot, Instance], T]) -> T:
         """The snapshot in use when the question is asked answers it, whatever is swapped in meanwhile."""
         snapshot = self.published or await self._live.snapshot()

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import anyio.to_thread
+
 from rlx.answers.shown import Json
 from rlx.answers.stored import stored
 from rlx.errors import BadInput
@@ -19,6 +21,7 @@ from rlx.index.env_cards import read_card
 from rlx.index.environment import IndexedEnvironment
 from rlx.index.similar import sketch
 from rlx.index.snapshot.rows import TASK_FACETS, TaskRow
+from rlx.index.tasks import TaskIndex
 from rlx.model import EnvCard, Facets, TaskCard, TaskQuery
 
 VERSION = 1
@@ -45,11 +48,15 @@ async def entry_of(environment: Environment, info: RepoInfo, *, limit: int) -> E
         return Entry(card)
     reader = None
     if isinstance(environment, IndexedEnvironment):
-        rows = tuple(_row(task, digest, text) for task, digest, text in environment.index.rows(limit))
+        rows = await anyio.to_thread.run_sync(_indexed, environment.index, limit)
         reader = environment.index.header.reader_version
     else:
         rows = await _listed(environment, limit)
     return Entry(card, rows, complete=len(rows) >= card.tasks, reader=reader)
+
+
+def _indexed(index: TaskIndex, limit: int) -> tuple[TaskRow, ...]:
+    return tuple(_row(task, digest, text) for task, digest, text in index.rows(limit))
 
 
 async def _listed(environment: Environment, limit: int) -> tuple[TaskRow, ...]:

@@ -30,7 +30,7 @@ from rlx.index.pack import Pack
 from rlx.index.records import Reader
 from rlx.index.saving import names
 from rlx.index.tasks import TaskIndex
-from rlx.model import Changes, Progress, Revision, TaskChanges, Viewer
+from rlx.model import ANONYMOUS, Changes, Progress, Revision, TaskChanges, Viewer
 from rlx.store.instance import InstanceFile
 from rlx.store.shelf import Shelf
 
@@ -105,9 +105,11 @@ class Library:
         return info
 
     async def repo(self, key: EnvKey, viewer: Viewer, revision: str | None = None) -> Repo:
-        info = await self.info(key, viewer, revision)
+        return self._repo(await self.info(key, viewer, revision), viewer)
+
+    def _repo(self, info: RepoInfo, viewer: Viewer) -> Repo:
         token = self._token(info, viewer)
-        name = (str(key), info.sha or "", self._scope(info, viewer))
+        name = (str(info.key), info.sha or "", self._scope(info, viewer))
         if name not in self._repos:
             _trim(self._repos, OPEN_ENVIRONMENTS)
             self._repos[name] = Repo(
@@ -136,6 +138,13 @@ class Library:
         _trim(self._open, OPEN_ENVIRONMENTS)
         self._open.move_to_end(name)
         return environment
+
+    def kept(self, info: RepoInfo) -> Environment | None:
+        """A public environment at its listed revision, when its index is kept already. Asks the Hub nothing."""
+        if info.restricted or info.sha is None:
+            return None
+        name = (str(info.key), info.sha, "public")
+        return self._open.get(name) or self._shelved(self._repo(info, ANONYMOUS), name)
 
     async def revisions(self, key: EnvKey, viewer: Viewer) -> tuple[Revision, ...]:
         """The newest commits, newest first."""

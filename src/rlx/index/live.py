@@ -1,7 +1,7 @@
 """The catalog as this process alone knows it: a listing, and what was read here, built into the same database.
 
 Used where no snapshot was published. On a local hub every environment is read in the background, so that counts and
-kinds come from the files; on the Hub what was never opened here is known by its tags alone.
+kinds come from the files; on the Hub what was never opened on this store is known by its tags alone.
 """
 
 import logging
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import anyio
 import anyio.abc
+import anyio.lowlevel
 import anyio.to_thread
 
 from rlx.errors import NotReady, UserError
@@ -122,23 +123,31 @@ class Live:
         self.reading = self._everything
         while True:
             if is_needed():
-                await self._look_through()
+                await self.look_through()
             await anyio.sleep(READ_AGAIN)
 
-    async def _look_through(self) -> None:
+    async def look_through(self) -> None:
+        """Know what is listed and can be known of it."""
         try:
             infos = (await self._infos()).infos
             if self._everything:
                 await self._read_each(infos, ANONYMOUS, None, tasks=True)
                 self.reading = False
+            else:
+                await self._note_kept(infos)
             await self._refresh()
         except UserError as error:
             _log.info("the list of environments waits: %s", error.message)  # pages say so themselves
 
-    async def note(self, environment: Environment, info: RepoInfo) -> None:
-        """Remember what an opened environment says of itself, when everybody may see it."""
-        if not info.restricted:
-            await self._note(environment, info)
+    async def _note_kept(self, infos: Sequence[RepoInfo]) -> None:
+        """Remember what was read here, or is kept in the store, at the listed revision."""
+        for info in infos:
+            known = self._entries.get(info.key)
+            if known is None or known.card.revision != info.sha:
+                kept = self._library.kept(info)
+                if kept is not None:
+                    await self._note(kept, info)
+            await anyio.lowlevel.checkpoint()
 
     async def _read_each(
         self, infos: Sequence[RepoInfo], viewer: Viewer, on_read: OnRead | None, *, tasks: bool
