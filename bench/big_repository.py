@@ -88,6 +88,7 @@ async def measure(url: str, folder: Path, deadline: float) -> dict[str, object]:
         "calls before": calls,
         "whole": whole,
         "calls": dict(transport.calls.most_common()),
+        "worked": time.process_time(),
         "mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
 
@@ -129,7 +130,7 @@ def tell(what: str, deadline: float, url: str) -> None:
     calls = ", ".join(f"{n:,} {kind}" for kind, n in found["calls"].items())
     print(
         f"| {what} | {found['named']:.1f} s after {found['calls before']:,} calls | {found['whole']:.0f} s"
-        f" | {calls} | {found['mb']:.0f} MB |",
+        f" | {found['worked']:.0f} s | {calls} | {found['mb']:.0f} MB |",
         flush=True,
     )
 
@@ -153,7 +154,7 @@ def main() -> None:
         folder = asked.keep or Path(temporary)
         if not (folder / "hub").exists():
             write_hub(folder / "hub", asked.tasks)
-        print("| way | tasks named | all read | calls | peak memory |\n|---|---|---|---|---|")
+        print("| way | tasks named | all read | processor | calls | peak memory |\n|---|---|---|---|---|---|")
         with hub_process(folder / "hub", folder / "localhub", asked.page) as url:
             tell("listed at once", 1e9, url)
             tell("given up after 5 s, then walked", 5.0, url)

@@ -18,6 +18,8 @@ ROUNDS = 4
 """Times a task is asked what else to look for."""
 MAX_HELD = 64 * 1024 * 1024
 """Bytes of files that are held at a time."""
+FETCHED_TOGETHER = 100
+"""Tasks whose files are: what is lost when the Hub has enough half-way stays small."""
 _YIELD_EVERY = 0.02
 """Seconds of parsing after which others get the event loop."""
 
@@ -104,7 +106,7 @@ def _batches(plans: Sequence[TaskPlan]) -> Iterator[list[TaskPlan]]:
     for plan in plans:
         wanted = frozenset(plan.wanted)
         own = sum(min(entry.size, MAX_FILE) for entry in plan.files if entry.path in wanted)
-        if batch and size + own > MAX_HELD:
+        if len(batch) == FETCHED_TOGETHER or (batch and size + own > MAX_HELD):
             yield batch
             batch, size = [], 0
         batch.append(plan)
