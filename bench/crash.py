@@ -3,10 +3,10 @@
     python bench/crash.py [--moments 50] [--stride 1] [--seed 1] [--json]
 
 A small hub is made, every environment of it changed before every run, and a run started that is killed between its
-start and its expected end; then runs that kill themselves in the middle of dealing with the store for the first, second,
-... time (every `--stride`th; 0 for none). After each the pointer must name a snapshot that passes every check; at the end
-one run must complete. The process forks runs of itself, so that moments fall into runs and not into the start of an
-interpreter.
+start and its expected end; then runs that kill themselves in the middle of dealing with the store for the first time,
+the second, and so on (every `--stride`th; 0 for none). After each the pointer must name a snapshot that passes every
+check; at the end one run must complete. The process forks runs of itself, so that moments fall into runs and not into
+the start of an interpreter.
 """
 
 import argparse
@@ -129,6 +129,7 @@ async def run(hub: Path, folder: Path, progress: int, last: int) -> None:
             library=services.library,
             storage=Dying(settings.store, last),
             work=settings.cache_dir / "indexer",
+            name=str(hub),
             everything=True,
             readers=readers_of(formats()),
         )

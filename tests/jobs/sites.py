@@ -78,6 +78,7 @@ class Site:
                 library=services.library,
                 storage=self.storage,
                 work=self.root / "cache" / "indexer",
+                name=str(self.hub_folder),
                 everything=everything,
                 readers=readers_of(self.formats),
                 token=token or False,

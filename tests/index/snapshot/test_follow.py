@@ -170,14 +170,18 @@ async def test_queries_run_through_every_swap(site: Site) -> None:
 
 
 async def test_local_copies_are_pruned_and_leftovers_swept(site: Site) -> None:
-    half = site.cache / ".catalog.db.abcd"
+    half = site.cache / ".catalog-20261130T120000Z.0123456789ab.db.abcd"
     half.parent.mkdir()
     half.write_bytes(b"half")
-    os.utime(half, (0, 0))
+    others = site.cache / "others.db"
+    others.write_bytes(b"not ours")
+    for old in (half, others):
+        os.utime(old, (0, 0))
     for hours in range(KEPT + 3):
         site.publish("one", hours=hours)
         await site.follower.check()
-    assert len(list(site.cache.iterdir())) == KEPT
+    assert len(list(site.cache.glob("catalog-*"))) == len(list(site.cache.iterdir())) - 1 == KEPT
+    assert others.exists()
     assert site.follower.status.db is not None
     assert any(path.name.startswith(site.follower.status.db.removesuffix(".db")) for path in site.cache.iterdir())
 

@@ -189,10 +189,10 @@ class Follower:
 
     def _prune(self, current: str) -> None:
         """Keep the newest copies. One that is open outlives its name."""
-        found = sorted(self._folder.glob("*.db"), key=lambda path: path.name, reverse=True)
+        found = sorted(self._folder.glob("catalog-*.db"), key=lambda path: path.name, reverse=True)
         for path in [path for path in found if path.name != current][KEPT - 1 :]:
             path.unlink(missing_ok=True)
-        for path in self._folder.glob(".*.db.*"):
+        for path in self._folder.glob(".catalog-*.db.*"):
             try:
                 if time.time() - path.stat().st_mtime > _ABANDONED:
                     path.unlink()
