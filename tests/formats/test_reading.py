@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from decimal import Decimal
 from pathlib import Path
 
+import httpx2
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -18,7 +19,10 @@ from rlx.formats.parquet import MAX_ROWS
 from rlx.formats.ranges import BLOCK, BUDGET, RangeFile
 from rlx.formats.reading import TEXT_HEAD, FileWithheld
 from rlx.formats.recent import Recent
-from rlx.hub.repo import MAX_TEXT
+from rlx.formats.repo_files import RepoFiles
+from rlx.hub.client import HubClient
+from rlx.hub.info import read_info
+from rlx.hub.repo import FOLDER_ENTRIES, MAX_TEXT, Repo
 from rlx.ids import EnvKey
 from rlx.model import ANONYMOUS, Blob, Listing
 from rlx.services import create_services
@@ -182,6 +186,17 @@ async def test_a_folder_of_very_many_files_is_listed_in_parts(tmp_path: Path) ->
         assert (second.truncated, second.offset) == (False, 1000)
         with pytest.raises(NotFound):
             await environment.files(None, "few")
+
+
+async def test_a_folder_of_more_than_can_be_listed_has_no_total() -> None:
+    entries = [{"type": "file", "path": f"f{n:05}", "oid": "", "size": 1} for n in range(FOLDER_ENTRIES + 1)]
+    transport = httpx2.MockTransport(lambda request: httpx2.Response(200, json=entries))
+    client = HubClient("http://hub.test", transport=transport)
+    info = read_info("dataset", {"id": "org/name", "sha": "a" * 40})
+    found = await RepoFiles(Repo(client, info, False, is_big=True)).open("", FOLDER_ENTRIES - 5)
+    await client.aclose()
+    assert isinstance(found, Listing)
+    assert (len(found.entries), found.total, found.truncated) == (5, None, False)
 
 
 def test_a_ranged_file_reads_whole_blocks_once_and_within_its_budget() -> None:
