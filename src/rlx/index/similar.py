@@ -25,7 +25,7 @@ from rlx.index.snapshot.rows import Likeness, TaskRow
 
 SAMPLE = 128
 """Words of a text that are kept, 4 bytes each. Three texts in four have no more."""
-LEAST = 4
+LEAST = 6
 """Distinct words without which a text says too little."""
 ALIKE = 0.25
 """The lowest score that is told. Texts that happen to be of one subject reach 0.2; see `bench/RESULTS.md`."""
@@ -33,12 +33,14 @@ BOILERPLATE = 0.2
 """What is left of the weight of a word that every task of its environment says."""
 FAMILY = 4
 """Tasks an environment has at least before any word counts as its boilerplate."""
-SHARED = 2
-"""Words that two texts share at least: one rare word is a coincidence."""
-NEAR = 1_000
+SHARED = 3
+"""Words that two texts share at least: a rare one or two are a coincidence."""
+NEAR = 256
 """Earlier tasks that are looked at for one word: the last listed, when more say it."""
-SEEN = 6_000
+SEEN = 2_000
 """Earlier tasks that are looked at for all words of one task, its heaviest first."""
+LIKELY = 0.1
+"""The lowest cosine by heavy words alone with which two tasks are compared in full."""
 SCORED = 24
 """Earlier tasks that are compared with one task."""
 
@@ -63,36 +65,55 @@ def sketch(text: str) -> bytes:
 def alike(rows: Iterable[tuple[EnvKey, TaskRow]], *, limit: int = 8) -> list[Likeness]:
     """The tasks that say nearly what each task says, both ways: in the order of `rows`, the likest first for each.
 
-    At most `limit` for a task; those as like are in the order of `rows`. Tasks of one digest are the same task and
-    not told here. Takes about 2.5 KB of memory a task.
+    At most `limit` for a task; those as like are in the order of `rows`. Tasks of one digest are one task here: never
+    told as alike, and named by the first of them. Takes about 3 KB of memory a task.
     """
-    said = [
-        _Said(key, row.ref, row.digest, _little(array("I", row.sketch)))
-        for key, row in rows
-        if len(row.sketch) >= 4 * LEAST and len(row.sketch) % 4 == 0
-    ]
-    corpus = _Corpus(said)
-    found: list[dict[int, float]] = [{} for _ in said]
-    for place, one in enumerate(said):
-        weights = dict(zip(one.sample, corpus.weights[place], strict=True))
-        for other in corpus.earlier(place):
-            if one.digest and one.digest == said[other].digest:
-                continue
-            score = corpus.score(place, weights, other)
-            if score >= ALIKE:
-                found[place][other] = found[other][place] = score
+    said: list[_Said] = []
+    firsts: dict[str, int] = {}
+    places: list[tuple[EnvKey, str, int]] = []
+    for key, row in rows:
+        if len(row.sketch) < 4 * LEAST or len(row.sketch) % 4:
+            continue
+        place = firsts.get(row.digest)
+        if place is None:
+            place = len(said)
+            said.append(_Said(key, row.ref, _little(array("I", row.sketch))))
+            if row.digest:
+                firsts[row.digest] = place
+        places.append((key, row.ref, place))
+    likest = [nsmallest(limit, scores, key=lambda item: (-item[1], item[0])) for scores in _scores(said)]
     return [
-        Likeness(one.key, one.ref, said[other].key, said[other].ref, score)
-        for place, one in enumerate(said)
-        for other, score in nsmallest(limit, found[place].items(), key=lambda item: (-item[1], item[0]))
+        Likeness(key, ref, said[other].key, said[other].ref, score)
+        for key, ref, place in places
+        for other, score in likest[place]
     ]
 
 
 class _Said(NamedTuple):
     key: EnvKey
     ref: str
-    digest: str
     sample: "array[int]"
+
+
+class _Posting(NamedTuple):
+    """Who says a word, and what it weighs there."""
+
+    places: "array[int]"
+    weights: "array[float]"
+
+
+def _scores(said: Sequence[_Said]) -> list[list[tuple[int, float]]]:
+    """By place, the places of those alike, and how much."""
+    corpus = _Corpus(said)
+    found: list[list[tuple[int, float]]] = [[] for _ in said]
+    for place in range(len(said)):
+        weights = corpus.weights_of(place)
+        for other in corpus.earlier(place):
+            score = corpus.score(place, weights, other)
+            if score >= ALIKE:
+                found[place].append((other, score))
+                found[other].append((place, score))
+    return found
 
 
 class _Corpus:
@@ -101,14 +122,15 @@ class _Corpus:
     def __init__(self, said: Sequence[_Said]) -> None:
         self._said = said
         self._counts = Counter(word for one in said for word in one.sample)
-        self.weights = [array("f")] * len(said)
+        self._weights = [array("f")] * len(said)
         by_key: dict[EnvKey, list[int]] = defaultdict(list)
         for place, one in enumerate(said):
             by_key[one.key].append(place)
         for places in by_key.values():
             self._weigh(places)
-        self._norms = [array("f", accumulate(weight * weight for weight in weights)) for weights in self.weights]
-        self._places: defaultdict[int, array[int]] = defaultdict(lambda: array("I"))
+        self._norms = [array("f", accumulate(weight * weight for weight in weights)) for weights in self._weights]
+        self._squared = [norms[-1] for norms in self._norms]
+        self._postings: defaultdict[int, _Posting] = defaultdict(lambda: _Posting(array("I"), array("f")))
 
     def _weigh(self, places: Sequence[int]) -> None:
         """Weigh the words of one environment: the rarer in the catalog and in the environment, the more."""
@@ -120,33 +142,42 @@ class _Corpus:
             for word, count in within.items()
         }
         for place in places:
-            self.weights[place] = array("f", map(known.__getitem__, self._said[place].sample))
+            self._weights[place] = array("f", map(known.__getitem__, self._said[place].sample))
+
+    def weights_of(self, place: int) -> Mapping[int, float]:
+        return dict(zip(self._said[place].sample, self._weights[place], strict=True))
 
     def earlier(self, place: int) -> list[int]:
         """The earlier tasks that a task is compared with; to be asked for every task in turn.
 
-        Two texts that share none of the words which make up all but `ALIKE` squared of one's squared norm cannot score
-        `ALIKE` (Bayardo, Ma and Srikant, "Scaling up all pairs similarity search", 2007). So only these heavy words
-        are looked at, and only tasks that share as much of them.
+        A text's heavy words make up all but `ALIKE` squared of its squared norm: whoever shares none of them cannot
+        score `ALIKE` (Bayardo, Ma and Srikant, "Scaling up all pairs similarity search", 2007). Tasks are looked up by
+        these words alone, on both sides, so a few pairs near the lowest score are missed.
         """
-        squares = [weight * weight for weight in self.weights[place]]
-        left = sum(squares)
-        least = ALIKE * ALIKE * left
+        weights = self._weights[place]
+        left = self._squared[place]
+        least = left * ALIKE * ALIKE
         shared: defaultdict[int, float] = defaultdict(float)
         looked = 0
-        for square, word in sorted(zip(squares, self._said[place].sample, strict=True), reverse=True):
+        for weight, word in sorted(zip(weights, self._said[place].sample, strict=True), reverse=True):
             if left < least:
                 break
-            left -= square
+            left -= weight * weight
             if self._counts[word] == 1:
                 continue
-            places = self._places[word]
+            posting = self._postings[word]
             if looked < SEEN:
-                for other in places[-NEAR:]:
-                    shared[other] += square
-                looked += len(places)
-            places.append(place)
-        found = [(-of, -other) for other, of in shared.items() if of >= least]
+                looked += min(len(posting.places), NEAR)
+                for other, its in zip(posting.places[-NEAR:], posting.weights[-NEAR:], strict=True):
+                    shared[other] += weight * its
+            posting.places.append(place)
+            posting.weights.append(weight)
+        least = LIKELY * LIKELY * self._squared[place]
+        found = [
+            (-dot * dot / of, -other)
+            for other, dot in shared.items()
+            if dot * dot >= least * (of := self._squared[other])
+        ]
         return [-other for _, other in nsmallest(SCORED, found)]
 
     def score(self, place: int, weights: Mapping[int, float], other: int) -> float:
@@ -155,7 +186,7 @@ class _Corpus:
         if sample == others:
             return 1.0
         shared, dot = 0, 0.0
-        for word, weight in zip(others, self.weights[other], strict=True):
+        for word, weight in zip(others, self._weights[other], strict=True):
             if word in weights:
                 shared += 1
                 dot += weight * weights[word]
