@@ -177,7 +177,7 @@ class Tasks:
             known = [number for value in values if (number := self._tokens.get(key, {}).get(value)) is not None]
             if not known:
                 return None
-            parts.append(_either(facet_token(key, number) for number in known))
+            parts.append(_either(facet_token(number) for number in known))
         if question.place is not None:
             parts.append(_either([env_token(question.place)]))
         query = " AND ".join(parts)

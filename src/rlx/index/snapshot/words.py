@@ -6,6 +6,7 @@ that grow onto words, so their runs are indexed as single characters and pairs, 
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 MAX_WORDS = 8
 """Words of a query; more are ignored."""
@@ -17,17 +18,21 @@ _JOINED = (
     r"\U00020000-\U0003ffff"
 )
 _RUNS = re.compile(rf"([{_JOINED}]+)|((?:(?![{_JOINED}])[^\W_])+)")
-_ASCII_WORDS = re.compile(r"[a-z0-9]+")
+_ASCII_WORDS = re.compile(rf"([a-z0-9]{{1,{MAX_WORD}}})[a-z0-9]*")
 
-# Private characters, which no word holds, keep tokens that are no words of the text apart from those that are.
-_FACET = "\ue000"
-_TITLE = "\ue001"
+# Private characters, which no word holds, make tokens that are no words of the text. One character is all a token of
+# that kind needs, and then no index of beginnings knows it.
+_TITLE = "\ue000"
+_FACETS = 0xF0000
+_ENVS = 0x100000
+_PLANE = 0xFFFD
+"""Characters of a plane that may be used."""
 
 
 def tokens(text: str) -> set[str]:
     """Everything by which a text can be found."""
     if text.isascii():
-        return {word[:MAX_WORD] for word in _ASCII_WORDS.findall(text.lower())}
+        return set(_ASCII_WORDS.findall(text.lower()))
     found: set[str] = set()
     for joined, word in _RUNS.findall(_folded(text)):
         if word:
@@ -50,19 +55,19 @@ def asked(text: str) -> tuple[str, ...]:
     return tuple(found)[:MAX_WORDS]
 
 
-def title_token(token: str) -> str:
-    """A token of what a task is called, kept apart from the others."""
-    return _TITLE + token
+def title_tokens(tokens: Iterable[str]) -> str:
+    """The tokens of what a task is called, kept apart from the others; separated by spaces."""
+    return " ".join([_TITLE + token for token in tokens])
 
 
-def facet_token(key: str, place: int) -> str:
-    """The token of one value of a facet; `place` numbers the facet's values."""
-    return f"{_FACET}{key}{place}"
+def facet_token(number: int) -> str:
+    """The token of one value of a facet; `number` counts the values of all facets."""
+    return _private(_FACETS, number)
 
 
 def env_token(place: int) -> str:
     """The token of one environment, by its place in the listing."""
-    return f"{_FACET}env{place}"
+    return _private(_ENVS, place)
 
 
 def match(wanted: tuple[str, ...], *, called: bool = False, whole: bool = False) -> str:
@@ -97,6 +102,11 @@ def _joined(found: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
         else:
             apart.append((start, end))
     return tuple(apart)
+
+
+def _private(plane: int, number: int) -> str:
+    high, low = divmod(number, _PLANE)
+    return (chr(plane + high - 1) if high else "") + chr(plane + low)
 
 
 def _folded(text: str) -> str:

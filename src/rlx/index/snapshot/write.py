@@ -7,14 +7,14 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.resources import files
-from itertools import batched, zip_longest
+from itertools import batched, count, zip_longest
 from pathlib import Path
 
 from rlx.ids import EnvKey
 from rlx.index.codec import env_card_out
 from rlx.index.database import open_writer
 from rlx.index.snapshot.rows import SCHEMA, TASK_FACETS, Content, Counts, Likeness, TaskRow
-from rlx.index.snapshot.words import env_token, facet_token, title_token, tokens
+from rlx.index.snapshot.words import env_token, facet_token, title_tokens, tokens
 from rlx.model import EnvCard
 
 MAX_TITLE = 200
@@ -112,6 +112,7 @@ class _Tasks:
         self._marks: list[str] = []
         """By combo: its facet tokens."""
         self._numbers: dict[str, dict[str, int]] = {key: {} for key in TASK_FACETS}
+        self._values = count()
         self._column = array("I")
         self._per_env: Counter[tuple[int, int]] = Counter()
         self._digests: dict[str, list[int]] = defaultdict(list)
@@ -165,7 +166,7 @@ class _Tasks:
             title, brief = row.title[:MAX_TITLE], row.brief[:MAX_BRIEF]
             called = tokens(f"{title} {row.ref.rpartition('/')[2]}")
             found = called | tokens(f"{row.ref} {brief} {' '.join(row.facets.get('category', ()))} {row.words}")
-            words = " ".join((*found, *map(title_token, called), env_token(place), self._marks[combo]))
+            words = " ".join((*found, title_tokens(called), env_token(place), self._marks[combo]))
             rows.append((id_, place, row.ref, title, brief, combo))
             yield words
 
@@ -187,4 +188,6 @@ class _Tasks:
 
     def _mark(self, key: str, value: str) -> str:
         numbers = self._numbers[key]
-        return facet_token(key, numbers.setdefault(str(value), len(numbers)))
+        if value not in numbers:
+            numbers[str(value)] = next(self._values)
+        return facet_token(numbers[value])
