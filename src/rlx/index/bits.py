@@ -9,10 +9,10 @@ _FLAGS = bytes.maketrans(b"01", b"\0\1")
 
 def bits(places: Iterable[int], size: int) -> int:
     """The set of `places` below `size`."""
-    flags = bytearray(b"0") * size
+    flags = bytearray(size // 8 + 1)
     for place in places:
-        flags[size - 1 - place] = 49
-    return int(flags, 2) if size else 0
+        flags[place >> 3] |= 1 << (place & 7)
+    return int.from_bytes(flags, "little")
 
 
 def intersect(mask: int, others: Iterable[int]) -> int:

@@ -2,12 +2,11 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from importlib.resources import files
-from itertools import compress, islice
 from math import inf
 from pathlib import Path
 from secrets import randbelow
@@ -15,17 +14,16 @@ from typing import NamedTuple
 
 from rlx.answers import Shown, ShownJson, Withheld
 from rlx.answers.stored import stored, stored_json
+from rlx.index.bits import bits, intersect, sift
 from rlx.index.codec import card_in, facets_out, text_out, withheld_in, withheld_out
 from rlx.index.database import Database, open_writer
+from rlx.index.facets import FACET_VALUES, facet_label
 from rlx.index.records import Counts, Finished
-from rlx.model import Facet, FacetValue, Page, TaskCard, TaskQuery, Text
-from rlx.texts import DEFAULT, Say, catalog
+from rlx.model import Facet, FacetValue, Page, TaskCard, TaskQuery
 
 SCHEMA = 4
 FOUND = 32
 """Searches whose results are kept."""
-FACET_VALUES = 40
-"""Values of a facet that a list offers; the rest are counted in `Facet.more`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +125,6 @@ def add_reviews(path: Path, reviews: Mapping[str, ShownJson]) -> None:
     db.close()
 
 
-_FLAGS = bytes.maketrans(b"01", b"\0\1")
-"""From binary digits to what `compress` takes: a list of 20,000 tasks is sifted without a step of Python for each."""
-
-
 class _Known(NamedTuple):
     """A value of a facet."""
 
@@ -181,13 +175,11 @@ class TaskIndex:
         chosen = {key: self._any(key, values) for key, values in query.filters.items() if values}
         if query.subset is not None:
             chosen["group"] = self._any("group", (query.subset,)) & chosen.get("group", self._all)
-        mask = _intersect(text, chosen.values())
-        total = mask.bit_count()
-        ords: Iterable[int] = self._order(query.sort)
-        if total < self.header.tasks:
-            chosen_ords = f"{mask:b}"[::-1].encode().translate(_FLAGS).ljust(self.header.tasks, b"\0")
-            ords = compress(ords, map(chosen_ords.__getitem__, ords))
-        picked = islice(ords, query.offset, query.offset + query.limit)
+        mask = intersect(text, chosen.values())
+        total, end = mask.bit_count(), query.offset + query.limit
+        order = self._order(query.sort)
+        whole = total == self.header.tasks
+        picked = order[query.offset : end] if whole else sift(order, mask, self.header.tasks, query.offset, end)
         return Page(
             items=tuple(self.card(ord_) for ord_ in picked),
             total=total,
@@ -248,14 +240,8 @@ class TaskIndex:
         found: dict[str, dict[str, int]] = {}
         rows = self._db.rows("SELECT key, value, group_concat(ord) FROM facets GROUP BY key, value")
         for key, value, ords in rows:
-            found.setdefault(key, {})[value] = self._mask(map(int, str(ords).split(",")))
+            found.setdefault(key, {})[value] = bits(map(int, str(ords).split(",")), self.header.tasks)
         return found
-
-    def _mask(self, ords: Iterable[int]) -> int:
-        bits = bytearray(self.header.tasks // 8 + 1)
-        for ord_ in ords:
-            bits[ord_ >> 3] |= 1 << (ord_ & 7)
-        return int.from_bytes(bits, "little")
 
     def _order(self, sort: str) -> Sequence[int]:
         """Every place as `sort` wants them; kept, since a list is paged through."""
@@ -296,7 +282,7 @@ class TaskIndex:
     def _search(self, words: tuple[str, ...]) -> int:
         where = " AND ".join("instr(search, ?)" for _ in words)
         rows = self._db.rows(f"SELECT ord FROM tasks WHERE {where}", words)  # noqa: S608  only `?` varies
-        return self._mask(row[0] for row in rows)
+        return bits((row[0] for row in rows), self.header.tasks)
 
     def _any(self, key: str, values: Sequence[str]) -> int:
         mask = 0
@@ -306,7 +292,7 @@ class TaskIndex:
 
     def _facets(self, text: int, chosen: Mapping[str, int], selected: Mapping[str, Sequence[str]]) -> Iterator[Facet]:
         for key in self.header.facet_order:
-            others = _intersect(text, (mask for other, mask in chosen.items() if other != key))
+            others = intersect(text, (mask for other, mask in chosen.items() if other != key))
             picked = selected.get(key, ())
             values = (
                 self._every[key] if others == self._all and key in self._every else self._values(key, others, picked)
@@ -314,7 +300,7 @@ class TaskIndex:
             shown = [*values[:FACET_VALUES], *(item for item in values[FACET_VALUES:] if item[3] in picked)]
             if shown:
                 told = tuple(FacetValue(value, -n, value in picked) for _, n, _, value in shown)
-                yield Facet(key, _label(key), told, key in self.header.ordered, len(values) - len(shown))
+                yield Facet(key, facet_label(key), told, key in self.header.ordered, len(values) - len(shown))
 
     def _values(self, key: str, mask: int, selected: Sequence[str]) -> list[tuple[int, int, str, Shown]]:
         """Values that occur under `mask`, and the selected ones; in their natural order, else commonest first.
@@ -349,15 +335,3 @@ class TaskIndex:
             "SELECT ref, title, brief, facets, problem FROM tasks WHERE ord = ?", (ord_,)
         )
         return card_in(ref, title, brief, json.loads(facets), None if problem is None else json.loads(problem))
-
-
-def _intersect(mask: int, others: Iterable[int]) -> int:
-    for other in others:
-        mask &= other
-    return mask
-
-
-def _label(key: str) -> Text:
-    """A text of ours for the facets that formats share; any other key, `meta:<key>` among them, speaks for itself."""
-    known = f"facet.{key}"
-    return Say(known) if known in catalog(DEFAULT) else stored(key.removeprefix("meta:").replace("_", " "))
