@@ -39,7 +39,7 @@ READ_AGAIN = 30.0
 INDEXED_TASKS = 20_000
 LISTED_TASKS = 1_000
 """Tasks of one environment that are searched: of one with an index, and of one whose tasks must be listed."""
-COMPARED = 5_000
+COMPARED = 2_000
 """Tasks up to which this process looks for those that say nearly the same; past it the indexer does."""
 _QUICK = 0.25
 """Seconds of a build that a visitor waits for; a longer one goes on behind the database before it."""
