@@ -9,14 +9,15 @@ import anyio
 import httpx2
 import pytest
 
-from rlx.answers import Shown
+from rlx.answers import Shown, name
 from rlx.answers.stored import stored, stored_json
 from rlx.errors import Forbidden, NotReady, Upstream
+from rlx.formats.base import Claim, Environment
 from rlx.formats.harbor.discovery import MARKS
 from rlx.formats.harbor.reader import HarborReader
 from rlx.hub.client import HubClient
 from rlx.hub.repo import Repo
-from rlx.ids import parse_key
+from rlx.ids import EnvKey, make_key, parse_key
 from rlx.index.build import build
 from rlx.index.environment import IndexedEnvironment
 from rlx.index.pack import Pack
@@ -25,7 +26,7 @@ from rlx.index.saving import names
 from rlx.index.tasks import TaskIndex
 from rlx.index.unfinished import record_in, record_out
 from rlx.localhub import Fault, LocalHub
-from rlx.model import ANONYMOUS, Blob, Listing, Page, TaskCard, TaskQuery
+from rlx.model import ANONYMOUS, Blob, Listing, Page, TaskCard, TaskQuery, Viewer
 from rlx.services import Services, create_services
 from rlx.settings import Settings
 from rlx.store.shelf import Shelf
@@ -34,6 +35,12 @@ from rlx.web.app import create_app
 
 pytestmark = pytest.mark.anyio
 
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "hub"
+SETS = sorted(
+    make_key("dataset", path.parent.name, path.name)
+    for path in (FIXTURES / "datasets").glob("*/*")
+    if any(path.rglob("task.toml")) and path.name not in {"private-tasks", "gated-tasks"}
+)
 KEY = parse_key("acme/big-tasks")
 TASKS = 14
 EVERYTHING = TaskQuery(limit=1000)
@@ -168,6 +175,18 @@ async def test_an_index_that_filled_in_is_the_one_a_listing_gives(tmp_path: Path
         assert len(gate.files()) == len(set(gate.files()))
     graded = next(facet for facet in expected[0].facets if facet.key == "graded")
     assert {str(value.value) for value in graded.values} >= {"Named scores"}
+
+
+@pytest.mark.parametrize("key", SETS, ids=str)
+async def test_every_set_reads_the_same_walked_as_listed(tmp_path: Path, key: EnvKey) -> None:
+    found = []
+    for deadline in (99.0, 0.0):
+        async with services(tmp_path / str(deadline), FIXTURES, deadline=deadline) as made:
+            opened = await made.library.open(key, ANONYMOUS, wait=None)
+            assert isinstance(opened, IndexedEnvironment)
+            assert opened.index.header.walked == (deadline == 0)
+            found.append((told(opened.index), (await opened.summary()).sections))
+    assert found[0] == found[1]
 
 
 async def test_it_is_published_before_a_file_of_a_task_is_read_and_as_it_grows(tmp_path: Path) -> None:
@@ -353,7 +372,18 @@ async def test_a_repository_without_tasks_is_browsed_and_not_counted(tmp_path: P
     for path in ("README.md", "data/a.txt", ".github/b.txt"):
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(path)
-    async with services(tmp_path, tmp_path / "hub") as made:
+
+    class Thorough:
+        name = "thorough"
+
+        async def claim(self, repo: Repo) -> Claim | None:
+            return Claim(1.0, name("All of it.")) if await repo.tree() else None
+
+        async def open(self, repo: Repo, viewer: Viewer) -> Environment:
+            raise AssertionError("It wants every file, and claims nothing where there are too many.")
+
+    settings = Settings(hub=str(tmp_path / "hub"), store=tmp_path / "s", cache_dir=tmp_path / "c", listing_deadline=0)
+    async with create_services(settings, known_formats=[Thorough()]) as made:
         opened = await made.library.open(KEY, ANONYMOUS, wait=None)
         summary = await opened.summary()
         assert (opened.format, summary.tasks, summary.how) == ("files", None, (say("files.how_many"),))
