@@ -50,5 +50,5 @@ def test_many_threads_share_few_connections_and_outlive_the_name(path: Path) -> 
 
 
 def test_nothing_can_be_written(path: Path) -> None:
-    with pytest.raises(sqlite3.OperationalError, match="readonly|query_only|attempt to write"):
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
         Database(path).rows("INSERT INTO t VALUES (3)")
