@@ -98,6 +98,7 @@ API_ADDRESSES = (
     "/api/search",
     "/api/search?limit=x",
     "/api/search/tasks?q=fix&limit=1",
+    "/api/search/rank?key=acme/layout-tasks",
     "/api/me",
     *(
         f"{base}{rest}"
@@ -110,7 +111,8 @@ API_ADDRESSES = (
     "/api/env/acme/single-task/random",
     f"{_SPACE}/random",
 )
-BY_CHANCE = {"/api/random"}
+BY_CHANCE = {"/api/random", "/api/search/status"}
+"""And what tells of the moment."""
 
 
 async def test_scripts_are_told_the_same_whatever_the_reader_s_language(fixture_hub: Path, tmp_path: Path) -> None:

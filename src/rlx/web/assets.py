@@ -18,6 +18,7 @@ _CONTENT = (*_BASE, "work", "read")
 SHEETS = {
     "page.css": (*_CONTENT, "print"),
     "page-explore.css": (*_BASE, "explore", "print"),
+    "page-tasks.css": (*_BASE, "explore", "tasks", "print"),
     "page-environment.css": (*_CONTENT, "environment", "print"),
     "page-files.css": (*_CONTENT, "files", "print"),
     "page-patterns.css": (*_CONTENT, "explore", "environment", "files", "print"),

@@ -20,6 +20,8 @@ from rlx.web.progress import told as told_of
 from rlx.web.respond import VARY, page_html, to_bytes
 from rlx.web.site import site_of, viewer_of
 
+_LISTS = ("/", "/tasks")
+"""Pages that cannot be shown without the catalog."""
 _SOON = 2
 """Seconds after which an environment that is being read is worth asking for again."""
 
@@ -32,11 +34,11 @@ def refuse(scope: Scope, error: RlxError) -> Response:
 async def on_error(request: Request, error: Exception) -> Response:
     """For every error a handler raises on purpose, and for the framework's own."""
     told = _ours(error)
-    if isinstance(told, NotReady):
-        return await _reading(request, told)
-    if isinstance(told, Upstream) and request.url.path == "/":
+    if request.url.path in _LISTS and isinstance(told, Upstream | TooMany | NotReady):
         query = f"?{request.url.query}" if request.url.query else ""
-        return _tell(request, told, template="explore_down.html", again=f"/{query}")
+        return _tell(request, told, template="explore_down.html", again=f"{request.url.path}{query}")
+    if isinstance(told, NotReady) and not request.url.path.startswith("/api/search"):
+        return await _reading(request, told)
     if isinstance(error, HTTPException):
         response = _tell(request, told, status=error.status_code)
         response.headers.update(error.headers or {})
@@ -93,7 +95,7 @@ def _tell(
     if form == "md":
         text = "\n\n".join(line(part, "en") for part in (error.message, error.hint) if part)
         return Response(f"# {status}\n\n{text}\n".encode("utf-8", "replace"), status, headers, "text/markdown")
-    told = {"error": error, "status": status, "code": outcome(error).code, **variables}
+    told = {"error": error, "status": status, "code": outcome(error).code, "wait": wait, **variables}
     html = page_html(request, template, request.url.path, told)
     return Response(html.encode("utf-8", "replace"), status, headers, "text/html")
 

@@ -6,12 +6,13 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from rlx.ids import EnvKey, encode_ref
-from rlx.model import EnvQuery, TaskQuery
+from rlx.model import EnvQuery, TaskQuery, TaskSearch
 from rlx.web import images
 from rlx.web.facets import format_filters
 
 _NO_QUERY = EnvQuery()
 _NO_TASK_QUERY = TaskQuery()
+_NO_TASK_SEARCH = TaskSearch()
 _NOTHING: Mapping[str, object] = {}
 
 
@@ -45,6 +46,7 @@ class Links:
             "kind": query.kind,
             "f": format_filters(query.filters),
             "collection": query.collection,
+            "mine": "1" if query.mine else None,
             "sort": query.sort,
             "offset": query.offset,
             "limit": query.limit,
@@ -64,6 +66,18 @@ class Links:
     def look(self, key: EnvKey) -> str:
         """An environment at a glance, as a fragment."""
         return _with("/", {"look": str(key)}, {})
+
+    def tasks(self, search: TaskSearch = _NO_TASK_SEARCH, **changes: Any) -> str:
+        """The tasks of every environment, from the first page unless `offset` says otherwise."""
+        search = replace(search, **{"offset": 0, **changes})
+        fields = {
+            "q": search.text,
+            "env": "" if search.environment is None else str(search.environment),
+            "f": format_filters(search.filters),
+            "offset": search.offset,
+            "limit": search.limit,
+        }
+        return _with("/tasks", fields, {"q": "", "env": "", "f": "", "offset": 0, "limit": _NO_TASK_SEARCH.limit})
 
     def env(self, key: EnvKey, query: TaskQuery = _NO_TASK_QUERY, **changes: Any) -> str:
         """An environment with its task list, from the first page unless `offset` says otherwise."""
@@ -86,7 +100,9 @@ class Links:
         default = {"q": "", "f": "", "sort": "order", "offset": 0, "limit": _NO_TASK_QUERY.limit}
         return {name: value for name, value in fields.items() if value != default.get(name)}
 
-    def without(self, query: EnvQuery | TaskQuery, facet: str, value: str) -> Mapping[str, tuple[str, ...]]:
+    def without(
+        self, query: EnvQuery | TaskQuery | TaskSearch, facet: str, value: str
+    ) -> Mapping[str, tuple[str, ...]]:
         """The filters of `query` without one value."""
         kept = {**query.filters, facet: tuple(item for item in query.filters.get(facet, ()) if item != value)}
         return {name: values for name, values in kept.items() if values}

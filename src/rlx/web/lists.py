@@ -1,5 +1,7 @@
 """Lists as JSON: `{cards, total, offset, page, facets, note}`, whatever is listed."""
 
+from collections.abc import Collection
+
 from rlx.answers.shown import Json
 from rlx.ids import EnvKey
 from rlx.model import EnvCard, EnvPage, Page, TaskCard, TaskHit, TaskHits
@@ -8,12 +10,12 @@ from rlx.twins.jsonable import object_json, to_json
 from rlx.web.links import Links
 
 
-def env_list(page: EnvPage, links: Links, language: str) -> dict[str, Json]:
-    """Environments. The kinds that occur come first among the facets."""
+def env_list(page: EnvPage, links: Links, language: str, private: Collection[EnvKey] = ()) -> dict[str, Json]:
+    """Environments, those in `private` marked. The kinds that occur come first among the facets."""
     kinds: list[Json] = [{"value": kind, "n": n} for kind, n in page.kinds]
     facets: list[Json] = [object_json(facet, language) for facet in page.facets]
     return {
-        "cards": [env_card(card, links, language) for card in page.items],
+        "cards": [env_card(card, links, language, private=card.key in private) for card in page.items],
         "total": page.total,
         "offset": page.offset,
         "page": page.offset // max(page.limit, 1) + 1,
@@ -37,13 +39,13 @@ def task_list(page: Page[TaskCard], key: EnvKey, links: Links, language: str) ->
     }
 
 
-def env_card(card: EnvCard, links: Links, language: str) -> dict[str, Json]:
-    return {"id": str(card.key), **object_json(card, language), "url": links.env(card.key)}
+def env_card(card: EnvCard, links: Links, language: str, *, private: bool = False) -> dict[str, Json]:
+    return {"id": str(card.key), **object_json(card, language), "url": links.env(card.key), "private": private}
 
 
 def hit_list(page: TaskHits, links: Links, language: str) -> dict[str, Json]:
     """Tasks found across environments. With `more`, there are more than `total`."""
-    cut = say("explore.first_hits", n=page.total) if page.more else None
+    cut = say("tasks.cut", n=page.total) if page.more else None
     return {
         "cards": [hit_card(hit, links, language) for hit in page.items],
         "total": page.total,

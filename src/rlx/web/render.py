@@ -21,6 +21,7 @@ from rlx.web.blocks_html import Blocks, Spot
 from rlx.web.bounded import Bounded, digest
 from rlx.web.contents import contents
 from rlx.web.facets import box
+from rlx.web.found import excerpt, lit
 from rlx.web.kinds import KINDS_SHOWN, LEVEL_STEPS
 from rlx.web.lines_html import numbered
 from rlx.web.links import Links
@@ -78,6 +79,8 @@ class Renderer:
             facet_value=facet_value,
             contents=contents,
             marked=inert.mark,
+            lit=lit,
+            excerpt=excerpt,
             tree=tree,
             dump=dump,
         )

@@ -86,14 +86,17 @@ def to_bytes(value: Json) -> bytes:
     return json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
 
 
-def cached(request: Request, response: Response, viewer: Viewer) -> Response:
-    """What anybody may see may be kept for half a minute and asked for again by its tag; the rest by nobody."""
+def cached(request: Request, response: Response, viewer: Viewer, *, same: bytes | None = None) -> Response:
+    """What anybody may see may be kept for half a minute and asked for again by its tag; the rest by nobody.
+
+    The tag is of the body, or of `same`: what stays the same while the body tells of the moment too.
+    """
     response.headers["vary"] = VARY
     personal = viewer.token is not None or request.cookies.get(COOKIE) or "set-cookie" in response.headers
     if personal or response.status_code != 200:
         response.headers["cache-control"] = "private, no-store"
         return response
-    tag = f'W/"{blake2b(response.body, digest_size=12).hexdigest()}"'
+    tag = f'W/"{blake2b(response.body if same is None else same, digest_size=12).hexdigest()}"'
     response.headers["etag"] = tag
     response.headers["cache-control"] = "public, max-age=30"
     known = [item.strip() for item in request.headers.get("if-none-match", "").split(",")]

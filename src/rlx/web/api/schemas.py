@@ -46,6 +46,15 @@ class EnvCardAnswer(Shape):
     modified: str | None
     state: str
     url: str
+    private: bool
+    """Only this visitor is told of it."""
+
+
+class StatsAnswer(Shape):
+    """Numbers of the whole catalog, and of each kind that occurs."""
+
+    environments: int
+    tasks: int
 
 
 class EnvListAnswer(Shape):
@@ -55,6 +64,9 @@ class EnvListAnswer(Shape):
     page: int
     facets: list[FacetAnswer]
     note: str | None
+    trending: list[EnvCardAnswer] = []
+    """With `trending=` only, and so are `stats`."""
+    stats: StatsAnswer | None = None
 
 
 class TaskCardAnswer(Shape):

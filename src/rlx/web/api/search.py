@@ -13,8 +13,9 @@ from rlx.texts import DEFAULT
 from rlx.web.api.envs import reply
 from rlx.web.catalog_status import status_json
 from rlx.web.lists import env_card, env_list, hit_list
+from rlx.web.private import asked_of, only_theirs
 from rlx.web.queries import AskedEnvs, AskedHits
-from rlx.web.respond import to_bytes
+from rlx.web.respond import cached, to_bytes
 from rlx.web.site import site_of, viewer_of
 
 MAX_TREND = 48
@@ -34,9 +35,11 @@ async def environments(request: Request, query: AskedEnvs, trending: Trending = 
     """
     site, viewer = site_of(request), viewer_of(request)
     catalog = site.services.catalog
+    query = asked_of(query, viewer)
     with span("search"):
         page = await catalog.search(query, viewer)
-    told = env_list(page, site.links, DEFAULT)
+        private = await only_theirs(catalog, query, page)
+    told = env_list(page, site.links, DEFAULT, private)
     if trending:
         with span("trending"):
             whole = await catalog.search(EnvQuery(limit=0), viewer)
@@ -68,5 +71,8 @@ async def rank(request: Request, key: Annotated[EnvKey, Depends(_key)]) -> Respo
 
 async def status(request: Request) -> Response:
     """Which catalog is in use, how old it is, and when the store was last looked at."""
-    told = status_json(site_of(request).services.catalog.status())
-    return Response(to_bytes(told), 200, {"cache-control": "no-store"}, "application/json")
+    with span("search"):
+        told = status_json(site_of(request).services.catalog.status())
+    response = Response(to_bytes(told), media_type="application/json")
+    # Its age grows by the moment, and what it tells stays the same.
+    return cached(request, response, viewer_of(request), same=to_bytes({**told, "age": None}))

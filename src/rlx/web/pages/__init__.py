@@ -20,6 +20,7 @@ from rlx.web.pages import (
     reading,
     revisions,
     task,
+    tasks,
 )
 
 type Handler = Callable[..., Coroutine[Any, Any, Response]]
@@ -37,6 +38,7 @@ class PageRoute:
 
 PAGES = (
     PageRoute("/", explore.explore),
+    PageRoute("/tasks", tasks.tasks),
     PageRoute("/random", explore.random_task),
     PageRoute("/d/{org}/{name}", environment.environment),
     PageRoute("/d/{org}/{name}/card", environment.card),

@@ -1,7 +1,7 @@
 """`/`: every environment, by word, kind and facet; `?look=` one of them at a glance; the banner over them."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -11,17 +11,18 @@ from fastapi.responses import RedirectResponse
 from rlx.answers.shown import Json
 from rlx.errors import BadInput, NotFound, UserError
 from rlx.ids import EnvKey, parse_key
-from rlx.model import EnvCard, EnvPage, EnvQuery, TaskCard, TaskHit, TaskQuery, TaskSearch, Viewer
+from rlx.model import EnvCard, EnvPage, EnvQuery, TaskCard, TaskHits, TaskQuery, TaskSearch, Viewer
+from rlx.store.instance import Collection as OperatorSet
 from rlx.telemetry import span
-from rlx.texts import say, words
-from rlx.twins.inline import line
-from rlx.twins.inline import span as code_span
+from rlx.texts import say
+from rlx.twins.hits import hit_lines
 from rlx.twins.markdown import listing_markdown
-from rlx.twins.parts import Addresses
+from rlx.twins.parts import Addresses, heading
 from rlx.web.forms import inside, read_form
 from rlx.web.links import Links
 from rlx.web.lists import env_card, env_list, hit_card
 from rlx.web.ports import Catalog, Services
+from rlx.web.private import asked_of, only_theirs
 from rlx.web.queries import AskedEnvs
 from rlx.web.respond import View, answer
 from rlx.web.site import addresses_of, site_of, viewer_of
@@ -54,15 +55,24 @@ class Trending:
         return any(card.trending for card in self.cards)
 
 
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A collection, and how many of its environments are listed."""
+
+    set: OperatorSet
+    n: int
+
+
 async def explore(
     request: Request, query: AskedEnvs, trend: Trend = 1, part: Part = "page", look: Look = ""
 ) -> Response:
     site, viewer = site_of(request), viewer_of(request)
     if look:
         return await _look(request, parse_key(look), viewer)
-    catalog = site.services.catalog
+    catalog, query = site.services.catalog, asked_of(query, viewer)
     with span("search"):
         page = await catalog.search(query, viewer)
+        private = await only_theirs(catalog, query, page)
         trending = await _trending(site.services, query, page, trend, viewer)
         hits = await _hits(catalog, query)
         whole = page if part == "results" or _is_plain(query) else await catalog.search(EnvQuery(limit=1), viewer)
@@ -76,10 +86,12 @@ async def explore(
             "page": page,
             "trending": trending,
             "hits": hits,
+            "private": private,
+            "collections": await _collections(site.services, query, viewer),
             "named": _named(query.text) if not page.total else None,
             **_setting(request, whole),
         },
-        json=lambda language: explore_json(page, hits, site.links, language),
+        json=lambda language: explore_json(page, hits, site.links, language, private),
         markdown=lambda language: (
             listing_markdown(page, language, at=at, following=following) + _hits_markdown(hits, at, language)
         ),
@@ -87,11 +99,11 @@ async def explore(
     return await answer(request, view)
 
 
-async def _hits(catalog: Catalog, query: EnvQuery) -> tuple[TaskHit, ...]:
+async def _hits(catalog: Catalog, query: EnvQuery) -> TaskHits:
     """The first tasks that match the words, on the first page of a search."""
     if not query.text or query.offset:
-        return ()
-    return (await catalog.tasks(TaskSearch(query.text, limit=HITS))).items
+        return TaskHits((), 0, False, (), 0, HITS)
+    return await catalog.tasks(TaskSearch(query.text, limit=HITS))
 
 
 async def random_task(request: Request) -> Response:
@@ -116,19 +128,20 @@ async def close_banner(request: Request) -> Response:
     return response
 
 
-def explore_json(page: EnvPage, hits: tuple[TaskHit, ...], links: Links, language: str) -> dict[str, Json]:
-    """The list, and the tasks of any environment that match its words."""
-    found: list[Json] = [hit_card(hit, links, language) for hit in hits]
-    return {**env_list(page, links, language), "matching_tasks": found}
+def explore_json(
+    page: EnvPage, hits: TaskHits, links: Links, language: str, private: Collection[EnvKey] = ()
+) -> dict[str, Json]:
+    """The list, the first tasks of any environment that match its words, and how many those are."""
+    found: list[Json] = [hit_card(hit, links, language) for hit in hits.items]
+    counted: dict[str, Json] = {"matching_tasks": found, "matching_total": hits.total, "matching_more": hits.more}
+    return {**env_list(page, links, language, private), **counted}
 
 
-def _hits_markdown(hits: tuple[TaskHit, ...], at: Addresses, language: str) -> str:
-    if not hits:
+def _hits_markdown(hits: TaskHits, at: Addresses, language: str) -> str:
+    if not hits.items:
         return ""
-    lines = [
-        f"- {code_span(str(hit.key))} {at.task(hit.key, hit.card.ref)} {line(hit.card.title, language)}" for hit in hits
-    ]
-    return "\n".join(["", f"## {words(say('explore.hits'), language)}", "", *lines, ""])
+    lines = hit_lines(hits.items, at, language)
+    return "\n".join(["", heading(say("explore.hits"), language), "", *lines, ""])
 
 
 def _setting(request: Request, whole: EnvPage) -> Mapping[str, Any]:
@@ -142,8 +155,17 @@ def _setting(request: Request, whole: EnvPage) -> Mapping[str, Any]:
         "datasets": whole.environments - servers,
         "tasks": whole.tasks,
         "banner": None if closed else banner,
-        "collections": instance.collections,
     }
+
+
+async def _collections(services: Services, query: EnvQuery, viewer: Viewer) -> tuple[Offered, ...]:
+    """Those of the operators that hold something listed, and the one that was asked for."""
+    found = []
+    for one in services.instance.current().collections:
+        n = (await services.catalog.search(EnvQuery(collection=one.id, limit=0), viewer)).total
+        if n or one.id == query.collection:
+            found.append(Offered(one, n))
+    return tuple(found)
 
 
 async def _trending(services: Services, query: EnvQuery, page: EnvPage, number: int, viewer: Viewer) -> Trending | None:
@@ -153,14 +175,14 @@ async def _trending(services: Services, query: EnvQuery, page: EnvPage, number: 
     pages = min(math.ceil(page.total / TREND), TREND_PAGES)
     place = min(number, pages)
     first, last = (place - 1) * TREND, min(place * TREND, page.total)
-    if query.sort == "trending" and last <= len(page.items):
+    if query.sort == "trending" and not query.mine and last <= len(page.items):
         return Trending(page.items[first:last], place, pages)
     found = await services.catalog.search(EnvQuery(kind=query.kind, offset=first, limit=TREND), viewer)
     return Trending(found.items, place, pages)
 
 
 def _is_plain(query: EnvQuery) -> bool:
-    return not (query.text or query.filters or query.collection)
+    return not (query.text or query.filters or query.collection or query.mine)
 
 
 def _named(text: str) -> EnvKey | None:

@@ -2,30 +2,18 @@
 import { looking } from "./look.js";
 import { results } from "./results.js";
 
-const SOON = 4000;
 const form = document.querySelector("[data-explore]");
-const list = results(form, {
+results(form, {
   usual: { sort: "trending" },
   mine: (link) => form.contains(link) && !link.dataset.look,
-  replaced: () => { current(); wait(); },
+  replaced: current,
 });
-let soon;
 
 /** Bring the current kind into view where the tabs are wider than the screen. */
 function current() {
   const tabs = form.querySelector(".tabs");
   const here = tabs.querySelector("[aria-current]");
   if (here) tabs.scrollLeft = here.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - here.offsetWidth) / 2;
-}
-
-/** While environments are still being read, look again soon, unless somebody is in the middle of the list. */
-function wait() {
-  clearTimeout(soon);
-  if (!("building" in list.part("list").dataset)) return;
-  soon = setTimeout(() => {
-    if (document.hidden || list.part("list").contains(document.activeElement)) wait();
-    else list.show(new URL(location.href), null, { quiet: true });
-  }, SOON);
 }
 
 const banner = document.querySelector("[data-banner]");
@@ -38,4 +26,3 @@ banner?.addEventListener("submit", (event) => {
 
 looking(form, form.dataset.loading);
 current();
-wait();

@@ -1,16 +1,18 @@
 // A list that replaces itself in place: words as they are typed, filters, sorts and pages. Without this script the same
 // form and links load the same pages. `root` is or holds the form `[data-ask]`; its `[data-part]`s are replaced, its
-// `[data-fold]`s stay as they were unfolded, and `[data-top]` is where a reader is taken.
+// `[data-fold]`s stay as they were unfolded, and `[data-top]` is where a reader is taken. While a list says
+// `[data-building]`, it is asked for again.
 const WAIT = 160; // after a key, before asking; and before what is shown turns to bones
+const SOON = 4000; // until a list that grows is asked for again
 
 /** `usual` values of fields are left out of addresses; `mine` says which links of this page are shown in place. */
 export function results(root, { usual, mine, replaced = () => {} }) {
   const form = root.matches("[data-ask]") ? root : root.querySelector("[data-ask]");
-  if (!form) return null;
+  if (!form) return;
   const box = form.elements.q;
   const status = root.querySelector("[data-status]");
   const part = (name) => root.querySelector(`[data-part=${name}]`);
-  let asked, typed, waiting = 0, shown = location.search, typing = false;
+  let asked, typed, soon, waiting = 0, shown = location.search, typing = false;
 
   /** The address of what a form says now. */
   function address(source) {
@@ -23,7 +25,7 @@ export function results(root, { usual, mine, replaced = () => {} }) {
 
   /** Replace the results by those of `url`. `how` is the method of `history` that keeps it, if any. */
   async function show(url, how, { top = false, quiet = false } = {}) {
-    if (quiet && waiting) return replaced(); // what a reader asked for comes first
+    if (quiet && waiting) return wait(); // what a reader asked for comes first
     clearTimeout(typed);
     waiting += 1;
     asked?.abort();
@@ -43,7 +45,7 @@ export function results(root, { usual, mine, replaced = () => {} }) {
       if (top) root.querySelector("[data-top]").scrollIntoView();
     } catch (error) {
       if (error.name === "AbortError") return;
-      if (quiet) replaced();
+      if (quiet) wait();
       else location.assign(url); // the server itself says what is wrong
     } finally {
       clearTimeout(slow);
@@ -63,6 +65,17 @@ export function results(root, { usual, mine, replaced = () => {} }) {
       link.href = twin;
     }
     replaced();
+    wait();
+  }
+
+  /** While what is listed still grows, look again soon, unless somebody is in the middle of it. */
+  function wait() {
+    clearTimeout(soon);
+    if (!("building" in part("list").dataset)) return;
+    soon = setTimeout(() => {
+      if (document.hidden || part("list").contains(document.activeElement)) wait();
+      else show(new URL(location.href), null, { quiet: true });
+    }, SOON);
   }
 
   /** A selector that finds a focused control again after its part was replaced. */
@@ -114,5 +127,5 @@ export function results(root, { usual, mine, replaced = () => {} }) {
     show(url, null);
   });
 
-  return { part, show };
+  wait();
 }

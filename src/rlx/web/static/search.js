@@ -1,10 +1,30 @@
 // The search box of every page but explore, as a combobox: what is trending before anything is typed, then
-// environments and tasks. Without it the box is a plain form. https://www.w3.org/WAI/ARIA/apg/patterns/combobox/
+// environments and tasks, the words marked. Without it the box is a plain form. https://www.w3.org/WAI/ARIA/apg/patterns/combobox/
 const WAIT = 160;
 const MOST = 6;
 
 /** A key without its kind, as pages show it. */
 const short = (id) => id.replace(/^space:/, "");
+
+/** Where words stand in the name of an environment, which they may be any part of. */
+function places(name, text) {
+  const word = text.toLowerCase().split(/\s+/).find((part) => part && name.toLowerCase().includes(part));
+  const at = word ? name.toLowerCase().indexOf(word) : -1;
+  return at < 0 ? [] : [[at, at + word.length]];
+}
+
+/** Parts of a text: marks are counted in characters, of which JavaScript's strings may hold two for one. */
+function marked(text, marks) {
+  const chars = Array.from(text);
+  const parts = [];
+  let at = 0;
+  for (const [start, end] of [...marks, [chars.length, chars.length]]) {
+    parts.push(chars.slice(at, start).join(""));
+    if (end > start) parts.push(Object.assign(document.createElement("mark"), { textContent: chars.slice(start, end).join("") }));
+    at = end;
+  }
+  return parts;
+}
 
 export function suggest(form) {
   if (!form) return;
@@ -64,8 +84,8 @@ export function suggest(form) {
     input.removeAttribute("aria-activedescendant");
     const words = form.dataset;
     const groups = [
-      group(text ? words.envs : words.trending, envs.map((env) => option(env.url, short(env.id), env.brief || env.title))),
-      group(words.tasks, tasks.map((task) => option(task.url, task.title, short(task.id)))),
+      group(text ? words.envs : words.trending, envs.map((env) => option(env.url, short(env.id), env.brief || env.title, places(short(env.id), text)))),
+      group(words.tasks, tasks.map((task) => option(task.url, task.title, short(task.id), task.marks.title))),
     ];
     if (text && !options.length) groups.push(note(words.none.replace("{text}", () => text)));
     if (text) groups.push(option(`${form.action}?q=${encodeURIComponent(text)}`, words.all.replace("{text}", () => text)));
@@ -92,16 +112,16 @@ export function suggest(form) {
     return line;
   }
 
-  function option(url, name, more = "") {
+  function option(url, name, more = "", marks = []) {
     const link = document.createElement("a");
     link.role = "option";
     link.id = `suggest-${options.length}`;
     link.href = url;
     link.tabIndex = -1;
     link.setAttribute("aria-selected", "false");
-    for (const [tag, text] of [["b", name], ["span", more]]) {
-      if (text) link.append(Object.assign(document.createElement(tag), { textContent: text, className: "cut" }));
-    }
+    const title = link.appendChild(Object.assign(document.createElement("b"), { className: "cut" }));
+    title.append(...marked(name, marks));
+    if (more) link.append(Object.assign(document.createElement("span"), { textContent: more, className: "cut" }));
     options.push(link);
     return link;
   }
