@@ -51,6 +51,12 @@ export function fill(note) {
   });
   source.addEventListener("end", () => {
     source.close();
-    note.querySelector("[data-again]").hidden = false;
+    const again = note.querySelector("[data-again]");
+    again.hidden = false;
+    // A page that is kept for half a minute is not what was read since.
+    again.addEventListener("click", (click) => {
+      click.preventDefault();
+      location.reload();
+    });
   });
 }
