@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from itertools import accumulate
 
 import wordfreq
 
@@ -25,6 +24,7 @@ TASKS = 50_000
 HOLDERS = 240
 """Environments whose tasks are searched."""
 WORDS = 50_000
+SPOKEN = 4_000_000
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
 LEVELS = ("Easy", "Medium", "Hard")
@@ -51,11 +51,10 @@ class Words:
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
-        self.ranked, self._weights = _ranked()
+        self.ranked, self._often = _ranked()
 
     def draw(self, least: int, most: int) -> str:
-        count = self.random.randint(least, most)
-        return " ".join(self.random.choices(self.ranked, cum_weights=self._weights, k=count))
+        return " ".join(self.random.choices(self._often, k=self.random.randint(least, most)))
 
     def between(self, first: int, last: int) -> str:
         """A word of a rank between two."""
@@ -67,9 +66,11 @@ class Words:
 
 
 @cache
-def _ranked() -> tuple[list[str], list[float]]:
+def _ranked() -> tuple[list[str], list[str]]:
+    """Words by rank, and each as often as it is used in `SPOKEN` words."""
     ranked = [word for word in wordfreq.top_n_list("en", 3 * WORDS) if _WORD.fullmatch(word)][:WORDS]
-    return ranked, list(accumulate(wordfreq.word_frequency(word, "en") for word in ranked))
+    often = [word for word in ranked for _ in range(round(SPOKEN * wordfreq.word_frequency(word, "en")))]
+    return ranked, often
 
 
 def content(
