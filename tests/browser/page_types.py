@@ -17,6 +17,8 @@ PAGE_TYPES = (
     PageType("explore", "/"),
     PageType("explore_filtered", "/?q=acme&f=framework:Harbor&sort=name"),
     PageType("explore_nothing", "/?q=nothing-is-called-this"),
+    PageType("comparison", "/envs?env=acme/settings&env=acme/layout-tasks&env=space:acme/chess-env&env=acme/nowhere"),
+    PageType("comparison_of_nothing", "/envs"),
     PageType("environment", "/d/acme/settings"),
     PageType("environment_filtered", "/d/acme/settings?q=a&f=runs:Dockerfile"),
     PageType("environment_odd", "/d/acme/odd-names"),

@@ -164,6 +164,13 @@ async def test_collections_of_the_operators_are_offered(client: httpx2.AsyncClie
     assert '<input type="hidden" name="collection" value="starters">' in page
 
 
+async def test_what_the_operators_feature_is_marked(client: httpx2.AsyncClient, services: ToyServices) -> None:
+    services.instance = ToyInstance(Instance(featured=("toy/main",)))
+    for url in ("/", "/?look=toy/main"):
+        assert (await client.get(url)).text.count("Featured</span>") == 1
+    assert "Featured" not in (await client.get("/?q=server")).text
+
+
 async def test_words_find_tasks_of_any_environment_too(client: httpx2.AsyncClient) -> None:
     page = await client.get("/?q=plain")
     assert "No environment matches “plain”" in page.text

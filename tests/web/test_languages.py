@@ -195,6 +195,8 @@ async def test_another_site_cannot_choose_a_theme(client: httpx2.AsyncClient) ->
 PAGES_IN_KOREAN = (
     "/",
     "/?q=acme&sort=name",
+    "/envs",
+    "/envs?env=acme/settings&env=space:acme/chess-env&env=acme/nowhere",
     "/?q=nothing-is-called-this",
     "/d/acme/settings",
     "/d/acme/settings/revisions",

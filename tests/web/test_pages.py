@@ -18,6 +18,8 @@ pytestmark = pytest.mark.anyio
 PAGES_WITH_TWINS = (
     "/",
     "/?q=toy&kind=harbor&sort=name&limit=1",
+    "/envs",
+    "/envs?env=toy/main&env=space:toy/server",
     "/d/toy/main",
     "/d/toy/main?f=level:easy",
     "/d/toy/main/card",
@@ -151,6 +153,15 @@ async def test_a_random_task_is_a_redirect_to_one(client: httpx2.AsyncClient) ->
         assert response.status_code == 303
         assert response.headers["location"].startswith("/t/toy/main/")
     assert (await client.get("/d/toy/files-only/random")).status_code == 404
+
+
+@pytest.mark.parametrize("form", ["json", "md"])
+async def test_a_random_task_comes_in_the_form_it_was_asked_for_in(client: httpx2.AsyncClient, form: str) -> None:
+    for url in ("/random", "/d/toy/main/random"):
+        response = await client.get(f"{url}?format={form}")
+        assert response.headers["location"].endswith(f"?format={form}")
+        assert (await client.get(response.headers["location"])).status_code == 200
+    assert (await client.get("/random?format=pdf")).status_code == 400
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Every URL of the site, built in one place."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -78,6 +78,11 @@ class Links:
             "limit": search.limit,
         }
         return _with("/tasks", fields, {"q": "", "env": "", "f": "", "offset": 0, "limit": _NO_TASK_SEARCH.limit})
+
+    def compare(self, keys: Sequence[EnvKey], *, differ: bool = False) -> str:
+        """Environments side by side; only what differs of them."""
+        fields = [("env", str(key)) for key in keys] + ([("rows", "differ")] if differ else [])
+        return f"/envs?{urlencode(fields)}" if fields else "/envs"
 
     def env(self, key: EnvKey, query: TaskQuery = _NO_TASK_QUERY, **changes: Any) -> str:
         """An environment with its task list, from the first page unless `offset` says otherwise."""

@@ -60,6 +60,14 @@ async def answer(request: Request, view: View) -> Response:
     return cached(request, response, viewer_of(request))
 
 
+def in_form(request: Request, url: str) -> str:
+    """`url` in the form that this request asks for, for what leads elsewhere. Raises `BadInput` for an unknown form."""
+    form = request.query_params.get("format", "html")
+    if form not in _TYPES:
+        raise BadInput(f"{form[:20]!r} is not a form of this page.", hint="Use format=json or format=md.")
+    return url if form == "html" else links_of(request).twin(url, form)
+
+
 def page_html(request: Request, template: str, url: str, variables: Mapping[str, Any]) -> str:
     """One page's HTML, with what the layout needs."""
     site: Site = site_of(request)

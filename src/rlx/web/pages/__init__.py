@@ -9,6 +9,7 @@ from starlette.responses import Response
 from rlx.web.assets import static
 from rlx.web.pages import (
     account,
+    comparison,
     environment,
     explore,
     files,
@@ -40,6 +41,7 @@ PAGES = (
     PageRoute("/", explore.explore),
     PageRoute("/tasks", tasks.tasks),
     PageRoute("/random", explore.random_task),
+    PageRoute("/envs", comparison.comparison),
     PageRoute("/d/{org}/{name}", environment.environment),
     PageRoute("/d/{org}/{name}/card", environment.card),
     PageRoute("/d/{org}/{name}/random", environment.random_of),

@@ -21,7 +21,7 @@ from rlx.web.links import Links
 from rlx.web.lists import task_list
 from rlx.web.pager import pager
 from rlx.web.queries import AskedTasks
-from rlx.web.respond import View, answer
+from rlx.web.respond import View, answer, in_form
 from rlx.web.site import addresses_of, links_of, open_asked, site_of, viewer_of
 
 Part = Annotated[Literal["page", "results"], Query(description="`results` is the list alone.")]
@@ -88,7 +88,7 @@ async def random_of(request: Request) -> Response:
     ref = await (await open_asked(request, key)).random()
     if ref is None:
         raise NotFound(f"{key} has no tasks.")
-    return RedirectResponse(links_of(request).task(key, ref), 303, {"cache-control": "no-store"})
+    return RedirectResponse(in_form(request, links_of(request).task(key, ref)), 303, {"cache-control": "no-store"})
 
 
 def environment_json(

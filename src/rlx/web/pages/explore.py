@@ -24,7 +24,7 @@ from rlx.web.lists import env_card, env_list, hit_card
 from rlx.web.ports import Catalog, Services
 from rlx.web.private import asked_of, only_theirs
 from rlx.web.queries import AskedEnvs
-from rlx.web.respond import View, answer
+from rlx.web.respond import View, answer, in_form
 from rlx.web.site import addresses_of, site_of, viewer_of
 from rlx.web.viewer import is_secure
 
@@ -113,7 +113,7 @@ async def random_task(request: Request) -> Response:
     if found is None:
         raise NotFound("No environment with tasks has been read yet.", hint="Open an environment first.")
     key, ref = found
-    return RedirectResponse(site.links.task(key, ref), 303, {"cache-control": "no-store"})
+    return RedirectResponse(in_form(request, site.links.task(key, ref)), 303, {"cache-control": "no-store"})
 
 
 async def close_banner(request: Request) -> Response:
@@ -155,6 +155,7 @@ def _setting(request: Request, whole: EnvPage) -> Mapping[str, Any]:
         "datasets": whole.environments - servers,
         "tasks": whole.tasks,
         "banner": None if closed else banner,
+        "picked": frozenset(instance.featured),
     }
 
 
@@ -205,7 +206,8 @@ async def _look(request: Request, key: EnvKey, viewer: Viewer) -> Response:
     view = View(
         "explore_look.html",
         site.links.look(key),
-        {"card": card, "tasks": tasks, "tags": [tag for tag in card.tags if ":" not in tag][:MAX_TAGS]},
+        {"card": card, "tasks": tasks, "tags": [tag for tag in card.tags if ":" not in tag][:MAX_TAGS]}
+        | {"picked": frozenset(site.services.instance.current().featured)},
         json=lambda language: env_card(card, site.links, language),
         markdown=lambda language: listing_markdown(EnvPage((card,), 1, (), (), 1, 0, 0, 1), language),
     )
