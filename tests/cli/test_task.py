@@ -1,9 +1,12 @@
 """`rlx task` over the fixture hub and the demo."""
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from rlx.cli.task import Sort
+from rlx.model.tasks import TaskSort
 from tests.cli.conftest import Rlx
 
 ENV = "acme/layout-tasks"
@@ -32,6 +35,18 @@ def test_tasks_that_are_odd_are_listed_with_the_reason(rlx: Rlx, hub: tuple[str,
     assert len(problems) == 10
     assert "line 4" in problems["adapters/alpha/template"]
     assert problems["tasks/unknown-keys"] == ""
+
+
+def test_a_list_sorts_by_whatever_the_pages_sort_by() -> None:
+    assert get_args(Sort) == get_args(TaskSort)
+
+
+def test_a_list_is_sorted_by_a_facet_from_either_end(rlx: Rlx, hub: tuple[str, str]) -> None:
+    up = rlx("task", "ls", ENV, *hub, "--sort", "difficulty", "--columns", "difficulty").rows
+    down = rlx("task", "ls", ENV, *hub, "--sort=-difficulty", "--columns", "difficulty").rows
+    told = [row[0] for row in up[1:] if row[0]]
+    assert len(set(told)) > 1
+    assert [row[0] for row in down[1:] if row[0]] == told[::-1]
 
 
 def test_filters_search_and_columns_narrow_the_list(rlx: Rlx, hub: tuple[str, str]) -> None:

@@ -44,7 +44,12 @@ PathArgument = Annotated[
     str, typer.Argument(metavar="PATH", help="A folder or file of the task. Its top by default.", show_default=False)
 ]
 SubsetOption = Annotated[str | None, typer.Option("--subset", help="Only this subset.")]
-SortOption = Annotated[Literal["order", "title"], typer.Option("--sort", help="The environment's own order, or title.")]
+Sort = Literal["order", "title", "difficulty", "-difficulty", "length", "-length", "timeout", "-timeout"]
+"""What `TaskQuery` sorts by, told here so that help imports nothing of it."""
+SortOption = Annotated[
+    Sort,
+    typer.Option("--sort", help="The environment's own order, title, or a facet's order; with - from its end."),
+]
 
 
 @app.command("ls")
