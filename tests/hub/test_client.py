@@ -9,6 +9,7 @@ import pytest
 from httpx2 import Request, Response
 
 from rlx.errors import Forbidden, NotFound, TooLarge, Upstream, UserError
+from rlx.hub.budget import MAX_WAIT, retry_after
 from rlx.hub.client import HubClient
 from rlx.ids import EnvKey
 
@@ -50,6 +51,18 @@ async def test_statuses_become_typed_errors(
         with pytest.raises(kind) as caught:
             await client.info(KEY, token=token)
     assert "hf_" not in f"{caught.value.message} {caught.value.hint}"
+
+
+@pytest.mark.parametrize(
+    "headers", [{"retry-after": "86400"}, {"retry-after": "999999999"}, {"ratelimit": '"api";r=0;t=99999'}]
+)
+def test_no_hub_makes_people_wait_for_hours(headers: dict[str, str]) -> None:
+    assert retry_after(headers) == MAX_WAIT
+
+
+@pytest.mark.parametrize("told", ["soon", "-5", "1e3", "²", "9" * 400, ""])
+def test_a_wait_that_is_no_number_of_seconds_is_not_believed(told: str) -> None:
+    assert retry_after({"retry-after": told}) is None
 
 
 async def test_a_rate_limit_says_when_to_come_back_and_is_not_retried() -> None:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 _REMAINING = re.compile(r'"(?P<bucket>[a-z]+)"\s*;\s*r=(?P<r>\d{1,9})\s*;\s*t=(?P<t>\d{1,6})')
 _QUOTA = re.compile(r"\bq=(\d{1,9})")
 
+MAX_WAIT = 900
+"""Seconds: three of the Hub's windows. Who is told to wait longer than that asks again sooner than it says."""
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:
@@ -46,9 +49,10 @@ class BudgetMeter:
 
 
 def retry_after(headers: Mapping[str, str]) -> int | None:
-    """Seconds to wait after a 429 or 503: the window's reset when it is spent, else a numeric `Retry-After`."""
+    """Seconds to wait after a 429 or 503, at most `MAX_WAIT`: the window's reset when it is spent, else a numeric
+    `Retry-After`."""
     found = _REMAINING.search(headers.get("ratelimit", ""))
     if found and int(found["r"]) == 0:
-        return int(found["t"]) + 1
+        return min(int(found["t"]) + 1, MAX_WAIT)
     value = headers.get("retry-after", "")
-    return int(value) if value.isdigit() and len(value) < 6 else None
+    return min(int(value), MAX_WAIT) if value.isascii() and value.isdigit() and len(value) < 10 else None
