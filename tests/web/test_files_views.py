@@ -49,6 +49,11 @@ def table(path: str, text: str, start: int = 1) -> Table:
     return drawn.shown
 
 
+@pytest.mark.parametrize("cell", [200_000, 131_073, 10])
+def test_a_cell_of_any_size_is_a_cell(cell: int) -> None:
+    assert len(table("a.csv", f"name,n\n{'x' * cell},1\n").rows) == 1
+
+
 def cells(shown: Table) -> list[list[str]]:
     return [[words_of(cell.html) for cell in row.cells] for row in shown.rows]
 

@@ -72,8 +72,19 @@ class Base:
 def render_markdown(text: str, base: Base, links: Links, language: str) -> Markup:
     """Clean HTML of `text`. Headings begin at `base.top`, links open our own viewer, images show when asked for."""
     key = (digest(text), base, links, language)
-    made = _cache.get(key, lambda: _Render(base, links, language).html(_head(text)))
+    made = _cache.get(key, lambda: _made(text, base, links, language))
     return Markup(made)  # noqa: S704 - sanitised by nh3
+
+
+def _made(text: str, base: Base, links: Links, language: str) -> str:
+    head = _head(text)
+    html = _Render(base, links, language).html(head)
+    left = len(text[len(head) :].strip().splitlines())
+    return (
+        html + Markup('<p class="gap">{}</p>').format(words(say("viewer.not_rendered", n=left), language))
+        if left
+        else html
+    )
 
 
 def _head(text: str) -> str:

@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from rlx.localhub.viewer.features import columns_of
 from rlx.localhub.viewer.tables import MAX_WHOLE, ListTable
 
+# The limit is of the process, so all who read such files set the same one; cells are bounded by the size of the file.
+csv.field_size_limit(MAX_WHOLE)
+
 _INT = re.compile(r"-?[0-9]{1,18}")
 
 
@@ -15,8 +18,6 @@ def read_delimited(data: bytes, separator: str, options: Mapping[str, object]) -
     """A file with a header line. Raises `csv.Error` or `ValueError`."""
     told = options.get("sep", options.get("delimiter"))
     delimiter = told if isinstance(told, str) and len(told) == 1 else separator
-    # The limit is of the process; cells here are bounded by the size of the file.
-    csv.field_size_limit(MAX_WHOLE)
     text = io.StringIO(data.decode("utf-8-sig", "replace"), newline="")
     reader = csv.reader(text, delimiter=delimiter)
     header = next(reader, [])

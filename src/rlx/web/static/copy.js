@@ -33,6 +33,8 @@ function make(text, read, label) {
 }
 
 function textOf(block) {
+  const source = block.querySelector("[data-source]");
+  if (source) return written(source);
   const lines = block.querySelectorAll(".l > span");
   if (lines.length) return Array.from(lines, written).join("\n");
   return (block.matches("pre") ? [block] : Array.from(block.querySelectorAll("pre"))).map(written).join("");

@@ -9,7 +9,7 @@ function spy(contents) {
   const links = new Map();
   for (const link of contents.querySelectorAll("a")) {
     const heading = document.getElementById(decodeURIComponent(link.hash.slice(1)));
-    if (heading) links.set(heading.closest("section") ?? heading, link);
+    if (heading) links.set(heading.closest("section, details") ?? heading, link);
   }
   const sections = [...links.keys()];
   const near = new Set();

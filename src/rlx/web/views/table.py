@@ -16,6 +16,9 @@ from rlx.web.views.cells import Cell, Cells
 
 PAGE = 100
 MAX_COLUMNS = 60
+# The limit is of the process, so all who read such files set the same one; cells are bounded by the size of the file.
+csv.field_size_limit(128 * 1024 * 1024)
+
 _SEPARATORS = (",", ";", "\t", "|")
 _LINES = frozenset({"jsonl", "ndjson"})
 _RECORDS = re.compile(r"[\s\ufeff]*(?:\[\s*\{|\{\s*\"[^\"\n]{1,200}\"\s*:\s*\{)")
