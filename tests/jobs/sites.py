@@ -38,6 +38,7 @@ class Site:
         self.formats = formats() if known is None else known
         self.events: list[tuple[str, Mapping[str, object]]] = []
         self.at = datetime.now(UTC)
+        self.settings: dict[str, object] = {}
 
     def add(self, repo: str) -> Path:
         """A repository of the fixtures, or an empty folder of that name."""
@@ -66,7 +67,7 @@ class Site:
     async def run(self, options: Options | None = None, *, token: str | None = None, everything: bool = True) -> Run:
         """One run by a process of its own, as far as that can be had in this one."""
         self.events.clear()
-        settings = Settings(hub=str(self.hub_folder), store=self.store, cache_dir=self.root / "cache")
+        settings = Settings(hub=str(self.hub_folder), store=self.store, cache_dir=self.root / "cache", **self.settings)  # type: ignore[arg-type]  # any setting, by name
         transport = httpx2.ASGITransport(app=self.hub.app)
         failure: Exception | None = None
         run: Run | None = None

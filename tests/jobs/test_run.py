@@ -14,7 +14,7 @@ from rlx.jobs.indexer.readings import IN_TROUBLE, Budget
 from rlx.jobs.indexer.run import Options
 from rlx.jobs.indexer.state import load_state
 from rlx.localhub import Fault
-from rlx.model import EnvQuery
+from rlx.model import EnvQuery, TaskSearch
 from rlx.store.instance import Instance
 from rlx.store.storage import DirectoryStorage
 from tests.jobs.sites import FEW, FIXTURES, Site, files
@@ -293,6 +293,18 @@ async def test_tasks_of_environments_without_an_index_are_listed_within_a_budget
     assert (run.read, run.tasks) == (0, 240)
     run = await site.run(Options(budget=Budget(rows_each=1000, rows=1000)))
     assert (run.read, run.tasks) == (2, 300)
+
+
+async def test_what_is_too_big_to_list_is_read_to_the_end_before_it_gets_in(tmp_path: Path) -> None:
+    listed, walked = Site(tmp_path / "listed", [TASKS]), Site(tmp_path / "walked", [TASKS])
+    walked.settings = {"listing_deadline": 0.0}
+    await listed.run()
+    await walked.run()
+    found = [site.snapshot().tasks(TaskSearch(), Instance()) for site in (listed, walked)]
+    assert found[0].total > 0
+    assert found[0].items == found[1].items
+    walked.hub.requests.clear()
+    assert (await walked.run()).read == 0
 
 
 async def test_a_store_that_fails_is_told_and_keeps_what_is_in_use(tmp_path: Path) -> None:

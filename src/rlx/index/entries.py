@@ -36,7 +36,7 @@ class Entry:
     card: EnvCard
     tasks: tuple[TaskRow, ...] = ()
     complete: bool = True
-    """Whether every task is here: an environment of very many rows is searched in its first ones only."""
+    """Whether every task is here and was read: of very many rows the first are searched, and an index may fill in."""
     reader: int | None = None
     """Version of the reader whose index it was made from; None without one."""
 
@@ -46,13 +46,13 @@ async def entry_of(environment: Environment, info: RepoInfo, *, limit: int) -> E
     card = read_card(info, await environment.summary())
     if not card.tasks:
         return Entry(card)
-    reader = None
+    reader, pending = None, False
     if isinstance(environment, IndexedEnvironment):
         rows = await anyio.to_thread.run_sync(_indexed, environment.index, limit)
-        reader = environment.index.header.reader_version
+        reader, pending = environment.index.header.reader_version, environment.is_pending
     else:
         rows = await _listed(environment, limit)
-    return Entry(card, rows, complete=len(rows) >= card.tasks, reader=reader)
+    return Entry(card, rows, complete=len(rows) >= card.tasks and not pending, reader=reader)
 
 
 def _indexed(index: TaskIndex, limit: int) -> tuple[TaskRow, ...]:

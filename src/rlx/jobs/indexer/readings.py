@@ -166,9 +166,10 @@ class Readings:
 
     def _note_partial(self, step: Step, entry: Entry) -> None:
         """An entry that lacks tasks for another reason than the budget is not asked for again today."""
-        short = len(entry.tasks) < self._budget.rows_each and self._rows_left > 0
-        if not entry.complete and (entry.reader is not None or short):
-            reason = f"{len(entry.tasks):,} of {entry.card.tasks:,} tasks could be listed."
+        found, tasks = len(entry.tasks), entry.card.tasks or 0
+        short = entry.reader is not None or (found < self._budget.rows_each and self._rows_left > 0)
+        if found < tasks and short:
+            reason = f"{found:,} of {tasks:,} tasks could be listed."
             attempt = Attempt(sha=step.info.sha, at=self._now(), reason=reason, failed=False)
             self._outcome.attempts[str(step.info.key)] = attempt
 
