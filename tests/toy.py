@@ -263,7 +263,8 @@ class ToyCatalog:
     is_ready: bool = True
 
     async def search(self, query: EnvQuery, viewer: Viewer) -> EnvPage:
-        matched = [card for card in self.cards if all(word in str(card.key) for word in query.text.split())]
+        own = (env_card(PRIVATE),) if query.mine and viewer.token == TOKEN else ()
+        matched = [card for card in (*own, *self.cards) if all(word in str(card.key) for word in query.text.split())]
         found = [card for card in matched if query.kind in (None, card.kind)]
         kinds = tuple((card.kind, 1) for card in matched)
         items = tuple(found[query.offset : query.offset + query.limit])

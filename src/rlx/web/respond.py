@@ -111,6 +111,7 @@ def cached(request: Request, response: Response, viewer: Viewer, *, same: bytes 
     if tag not in known:
         return response
     kept = {name: response.headers[name] for name in _KEPT if name in response.headers}
+    kept["vary"] = f"{VARY}, Accept-Encoding"  # which the page has from its compression
     return Response(status_code=304, headers=kept)
 
 
