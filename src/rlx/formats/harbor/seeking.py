@@ -7,7 +7,6 @@ from posixpath import normpath
 
 from rlx.formats.harbor.discovery import SETTINGS
 from rlx.formats.harbor.facts import COMPOSE, DOCKERFILE
-from rlx.formats.harbor.schema import Step
 from rlx.formats.harbor.scripts import CODE, bare, suffix
 from rlx.formats.harbor.settings import read_settings
 from rlx.formats.harbor.toml import parse_toml
@@ -40,6 +39,7 @@ _OF_STEP = (
     "tests/docker-compose.yaml",
     "tests",
 )
+_NO_PART = frozenset({"", ".", ".."})
 _TESTS = "tests/"
 _MAX_PATH = 200
 _PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)*")
@@ -49,22 +49,28 @@ _MODULE = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 def sought(data: Mapping[str, bytes]) -> Iterator[str]:
     """Task-relative paths, a folder's without a slash at its end. `data` is what was read of the task, by path."""
     yield from _ALWAYS
-    steps = read_settings(parse_toml(data[SETTINGS]).table).steps[:MAX_STEPS] if SETTINGS in data else ()
+    steps = _steps(data[SETTINGS]) if SETTINGS in data else ()
     for step in steps:
-        yield from (f"steps/{step.name}/{path}" for path in _OF_STEP)
+        yield from (f"steps/{step}/{path}" for path in _OF_STEP)
     for path, value in data.items():
         if suffix(path) in CODE:
             names = _named(value.decode("utf-8", "replace"))
             yield from (f"{folder}{name}" for folder in _folders(path, steps) for name in names)
 
 
-def _folders(path: str, steps: Sequence[Step]) -> Iterable[str]:
+def _steps(settings: bytes) -> Sequence[str]:
+    """Names of steps that can be folders."""
+    names = [step.name for step in read_settings(parse_toml(settings).table).steps[:MAX_STEPS]]
+    return [name for name in names if name.isprintable() and len(name) <= _MAX_PATH and _is_inside(name)]
+
+
+def _folders(path: str, steps: Sequence[str]) -> Iterable[str]:
     """Where the scripts that one at `path` names may lie: a step's and the task's call one another."""
     head, found, _ = path.rpartition("tests/")
     if not found:
         return ()
     own = f"{head}{found}"
-    others = [f"steps/{step.name}/tests/" for step in steps] if own == _TESTS else [_TESTS]
+    others = [f"steps/{step}/tests/" for step in steps] if own == _TESTS else [_TESTS]
     return (own, *others)
 
 
@@ -78,4 +84,8 @@ def _named(text: str) -> list[str]:
             named.update(dict.fromkeys((inner, inner.rpartition("/")[2])))
     modules = [name for name in _MODULE.findall(lines) if name not in sys.stdlib_module_names]
     named.update(dict.fromkeys(f"{name}.py" for name in modules))
-    return [name for name in named if not name.startswith("..")][:MAX_NAMED]
+    return [name for name in named if _is_inside(name)][:MAX_NAMED]
+
+
+def _is_inside(path: str) -> bool:
+    return _NO_PART.isdisjoint(path.split("/"))
