@@ -90,6 +90,36 @@ async def test_a_prompt_that_is_long_is_folded_and_loses_nothing(fixture_hub: Pa
     assert "1999: do this" in rendered
 
 
+async def test_a_long_prompt_is_folded_when_rendered_and_copied_as_it_is_written(
+    fixture_hub: Path, tmp_path: Path
+) -> None:
+    url = "/t/acme/answers-at-root/tasks/long-instruction"
+    text = fixture_hub.joinpath("datasets/acme/answers-at-root/tasks/long-instruction/instruction.md").read_text()
+    async with reader(fixture_hub, tmp_path) as client:
+        page = await opened(client, f"{url}?view=rendered")
+        short = await opened(client, "/t/acme/layout-tasks/tasks/fix-parser?view=rendered")
+    source = re.search(r"<pre hidden data-source>\n(.*?)</pre>", page, re.DOTALL)
+    assert source
+    assert unescape(source[1]) == text
+    assert '<div class="prompt-md tall"' in page
+    assert '<div class="prompt-md"' in short
+
+
+async def test_every_step_of_many_is_in_the_contents(tmp_path: Path) -> None:
+    task = tmp_path / "hub" / "datasets" / "acme" / "long" / "tasks" / "many"
+    names = [f"part-{n}" for n in range(1, 16)]
+    for step in names:
+        (task / "steps" / step / "tests").mkdir(parents=True)
+        (task / "steps" / step / "instruction.md").write_text(f"Do {step}.")
+        (task / "steps" / step / "tests" / "test.sh").write_text("echo 1 > /logs/verifier/reward.txt\n")
+    (task / "task.toml").write_text("".join(f'[[steps]]\nname = "{step}"\n' for step in names))
+    async with reader(tmp_path / "hub", tmp_path) as client:
+        page = await opened(client, "/t/acme/long/tasks/many")
+    rail = re.findall(r'<li class="inner"><a href="#([^"]+)">([^<]+)</a>', page)
+    assert [label for _, label in rail] == [f"Step {n}: part-{n}" for n in range(1, 16)]
+    assert {id for id, _ in rail} <= set(Ids(page).ids)
+
+
 async def test_both_views_of_a_prompt_are_links(fixture_hub: Path, tmp_path: Path) -> None:
     async with reader(fixture_hub, tmp_path) as client:
         text = await opened(client, "/t/acme/odd-bytes/tasks/markup")
