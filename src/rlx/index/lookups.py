@@ -5,6 +5,7 @@ What was read may name more, which is asked for in its turn: steps in the settin
 
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
+from itertools import islice
 
 import anyio.lowlevel
 
@@ -16,6 +17,8 @@ from rlx.index.saving import MAX_FILE
 
 ROUNDS = 4
 """Times a task is asked what else to look for."""
+MAX_SOUGHT = 400
+"""Paths of one task that are asked for."""
 MAX_HELD = 64 * 1024 * 1024
 """Bytes of files that are held at a time."""
 FETCHED_TOGETHER = 100
@@ -46,7 +49,8 @@ async def _look(repo: Repo, reader: Reader, known: _Known, data: dict[str, dict[
     """Look for what the tasks are sought for and were not yet. Whether there was anything to look for."""
     owners: dict[str, str] = {}
     for root in known:
-        owners |= {path: root for path in reader.sought(root, data.get(root, {})) if path not in asked}
+        paths = islice(reader.sought(root, data.get(root, {})), MAX_SOUGHT)
+        owners |= {path: root for path in paths if path not in asked}
     asked.update(owners)
     for path, entry in (await repo.lookup(list(owners))).items():
         known[owners[path.rstrip("/")]][path] = entry
