@@ -84,7 +84,7 @@ async def test_more_than_can_be_told_is_told_as_more_and_nothing_past_it_is_page
 ) -> None:
     page = (await client.get("/tasks?q=chore&limit=10")).text
     assert "1–10 of 20+" in page
-    assert "More than 20 tasks match. The first 20 by popularity" in page
+    assert "More than 20 tasks match: 20 are listed and counted, those called so first" in page
     last = (await client.get("/tasks?q=chore&limit=10&offset=10")).text
     assert len(rows(last)) == 10
     assert 'rel="next"' not in last
@@ -207,7 +207,7 @@ async def test_the_twins_tell_what_the_page_tells(client: httpx2.AsyncClient) ->
     assert "- Difficulty (`difficulty`): `Easy` 2, `Hard` 2" in text
     cut = (await client.get("/tasks?q=chore&format=md")).text
     assert "of 20+" in cut
-    assert "More than 20 tasks match." in cut
+    assert "More than 20 tasks match:" in cut
     assert "1 to 0" not in (await client.get("/tasks?q=chore&offset=60&format=md")).text
 
 
