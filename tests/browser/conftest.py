@@ -1,5 +1,6 @@
 """A real Chromium over a real server: `site` serves the fixture hub, `demo` the demo hub, `visit` opens pages."""
 
+import json
 import re
 import subprocess
 import sys
@@ -134,6 +135,20 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 DEMO = (("d", "first-steps"), ("d", "word-puzzles"), ("s", "echo-env"))
 
 
+@pytest.fixture(scope="session")
+def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server over an environment whose first reading does not end: the Hub keeps its files back."""
+    folder = tmp_path_factory.mktemp("held")
+    for n in range(3):
+        task = folder / "hub" / "datasets" / "acme" / "held" / "tasks" / f"task-{n}"
+        task.mkdir(parents=True)
+        (task / "instruction.md").write_text(f"Solve puzzle {n}.\n")
+        (task / "task.toml").write_text('[metadata]\ndifficulty = "easy"\n')
+    (folder / "hub" / "hub.json").write_text(json.dumps({"faults": [{"path": "*/resolve/*", "delay": 600}]}))
+    with served("--hub", str(folder / "hub"), store=folder / "store") as url:
+        yield url
+
+
 # One module at a time: while Playwright's loop is open, no other test of the process may run a loop of its own.
 @pytest.fixture(scope="module")
 def browser(require_tool: Callable[[str], str]) -> Iterator[Browser]:
@@ -154,6 +169,12 @@ def visit(browser: Browser, demo: str) -> Iterator[Visitor]:
 def visit_site(browser: Browser, site: str) -> Iterator[Visitor]:
     """The same over the fixture hub."""
     yield from _visitor(browser, site)
+
+
+@pytest.fixture
+def visit_held(browser: Browser, held: str) -> Iterator[Visitor]:
+    """The same over an environment that stays being read."""
+    yield from _visitor(browser, held)
 
 
 def _visitor(browser: Browser, url: str) -> Iterator[Visitor]:

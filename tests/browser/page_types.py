@@ -61,4 +61,7 @@ PAGE_TYPES = (
     PageType("no_page", "/no/such/page", 404),
 )
 
+READING = PageType("reading", "/d/acme/held", 202)
+"""The page of an environment that is being read for the first time, over the hub of `visit_held`."""
+
 IDS = [item.name for item in PAGE_TYPES]

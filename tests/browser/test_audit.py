@@ -9,7 +9,7 @@ from starlette.routing import compile_path
 
 from rlx.web.pages import PAGES
 from tests.browser.conftest import Visitor
-from tests.browser.page_types import IDS, PAGE_TYPES, PageType
+from tests.browser.page_types import IDS, PAGE_TYPES, READING, PageType
 
 pytestmark = pytest.mark.browser
 
@@ -47,3 +47,7 @@ def test_every_control_works_at_every_width_in_both_themes(visit_site: Visitor, 
         page.emulate_media(color_scheme="light")
         found += [f"light, {width} px: {item}" for item in page.evaluate(AUDIT, {"geometry": True})]
     assert not found, "\n".join(found)
+
+
+def test_every_control_works_while_an_environment_is_read(visit_held: Visitor) -> None:
+    test_every_control_works_at_every_width_in_both_themes(visit_held, READING)

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.conftest import Visitor
-from tests.browser.page_types import IDS, PAGE_TYPES, PageType
+from tests.browser.page_types import IDS, PAGE_TYPES, READING, PageType
 
 pytestmark = pytest.mark.browser
 
@@ -39,6 +39,11 @@ def test_axe_finds_nothing_in_either_theme(visit_site: Visitor, kind: PageType) 
     page.emulate_media(color_scheme="dark")
     found += [f"dark: {item}" for item in violations(page, OF_LOOKS)]
     assert not found, "\n".join(found)
+
+
+def test_axe_finds_nothing_while_an_environment_is_read(visit_held: Visitor) -> None:
+    test_axe_finds_nothing_in_either_theme(visit_held, READING)
+    assert visit_held.pages[-1].locator("[data-progress]").count() == 1
 
 
 def test_axe_finds_nothing_on_a_korean_page(visit: Visitor) -> None:

@@ -13,6 +13,7 @@ from rlx.model import (
     Custom,
     Disclose,
     EnvCard,
+    EnvPage,
     Facet,
     FacetValue,
     FileEntry,
@@ -40,6 +41,7 @@ from rlx.model import (
     Value,
 )
 from rlx.texts import say
+from rlx.twins.comparison import Cell, CompareRow
 
 KEY = EnvKey("dataset", "example", "patterns")
 
@@ -79,6 +81,16 @@ ICONS = (
 """Every icon of the sprite but the frameworks'."""
 
 TILES = (Tile(name("Easy"), 1_204), Tile(name("Medium"), 860), Tile(name("Hard"), 190))
+
+COMPARED = (
+    CompareRow("framework", name("Framework"), (Cell(name("Harbor")), Cell(name("Harbor")))),
+    CompareRow("tasks", name("Tasks"), (Cell(n=2_254), Cell(name("Nothing here reads it.")))),
+    CompareRow(
+        "difficulty",
+        name("Difficulty"),
+        (Cell(parts=(FacetValue(name("Easy"), 1_204), FacetValue(name("Hard"), 190)), more=2, of=2_254), Cell()),
+    ),
+)
 
 CHARTS = (
     Shares(
@@ -253,6 +265,8 @@ ENVS = (
         state="listed",
     ),
 )
+
+PAGE = EnvPage(ENVS, 136, (), (), 136, 2_254, 40, len(ENVS))
 
 TASKS = (
     TaskCard("regex-log", name("regex-log"), name("Find the last date of a line."), {"graded": (name("Tests"),)}),
