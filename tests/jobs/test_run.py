@@ -24,6 +24,8 @@ pytestmark = pytest.mark.anyio
 
 TASKS = "datasets/acme/layout-tasks"
 FLAT = "datasets/acme/layout-flat"
+NEAR = """Write a parser for barometer telemetry frames that arrive over a serial line: verify the checksum, reject
+frames that are cut short, convert pressure from counts to hectopascal, and print hourly averages as a table."""
 
 
 def state_of(site: Site, key: str) -> str:
@@ -293,6 +295,36 @@ async def test_tasks_of_environments_without_an_index_are_listed_within_a_budget
     assert (run.read, run.tasks) == (0, 240)
     run = await site.run(Options(budget=Budget(rows_each=1000, rows=1000)))
     assert (run.read, run.tasks) == (2, 300)
+
+
+async def test_likeness_is_kept_while_no_entry_changes_and_never_believed_when_damaged(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    for number in range(2):
+        task = site.add(f"datasets/acme/near-{number}") / "tasks" / "parse"
+        task.mkdir(parents=True)
+        (task / "task.toml").write_text('[metadata]\ndifficulty = "easy"\n')
+        (task / "instruction.md").write_text(f"{NEAR} Name the result number{number}.\n")
+    await site.run()
+    (first,) = site.told("snapshot")
+    assert int(str(first["alike"])) > 0
+    kept = site.store / "alike.json.gz"
+    whole = kept.read_bytes()
+    raw = json.loads(gzip.decompress(whole))
+    kept.write_bytes(gzip.compress(json.dumps({**raw, "pairs": raw["pairs"][:1]}).encode()))
+    await site.run()
+    assert site.told("snapshot")[0]["alike"] == 1  # it was not found again
+    beyond: dict[str, object] = {**raw, "pairs": [[0, 10**6, 0.5]]}
+    negative = {**raw, "pairs": [[-1, 0, 0.5]]}
+    other = {**raw, "mark": "x", "pairs": []}
+    for damaged in (
+        b"",
+        whole[:50],
+        *(gzip.compress(json.dumps(bad).encode()) for bad in (beyond, negative, other, [])),
+    ):
+        kept.write_bytes(damaged)
+        await site.run()
+        assert site.told("snapshot") == [first]
+        assert kept.read_bytes() == whole
 
 
 async def test_what_is_too_big_to_list_is_read_to_the_end_before_it_gets_in(tmp_path: Path) -> None:

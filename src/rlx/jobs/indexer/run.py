@@ -16,22 +16,18 @@ from rlx.errors import Upstream
 from rlx.formats.base import IndexedFormat
 from rlx.formats.registry import AnyFormat
 from rlx.hub.client import HubClient, Token
-from rlx.ids import EnvKey
-from rlx.index import similar
-from rlx.index.entries import Entry
-from rlx.index.env_cards import failed_card, fresh_card, listed_card
 from rlx.index.library import Library
 from rlx.index.listing import FILE as LISTING
 from rlx.index.listing import MAX_LISTING, Listing, check_size, is_open, list_hub, listing_bytes, listing_in
 from rlx.index.snapshot.pointer import Pointer
 from rlx.index.snapshot.publish import current_pointer, publish
 from rlx.index.snapshot.rows import Content
+from rlx.jobs.indexer.content import content_of
 from rlx.jobs.indexer.entries import Entries, Loaded
 from rlx.jobs.indexer.lease import Lease
 from rlx.jobs.indexer.plan import Policy, Step, plan
 from rlx.jobs.indexer.readings import Budget, OnEvent, Outcome, Readings
 from rlx.jobs.indexer.state import Run, State, load_state, save_state
-from rlx.model import EnvCard
 from rlx.store.instance import FILE as SETTINGS
 from rlx.store.instance import Instance
 from rlx.store.storage import Storage
@@ -137,8 +133,8 @@ class Indexer:
         state = _remembered(state, outcome, listing)
         await anyio.to_thread.run_sync(save_state, place.storage, state)
         known = {key: entry for key, entry in {**loaded.entries, **outcome.entries}.items() if entry is not None}
-        content, facts = await anyio.to_thread.run_sync(_content, listing, known, state, place.name)
-        self._tell("snapshot", facts)
+        content, figures = await anyio.to_thread.run_sync(content_of, place.storage, place.name, listing, known, state)
+        self._tell("snapshot", figures)
         await self._lease.check()
         pointer = await anyio.to_thread.run_sync(self._publish, content)
         told = {"db": pointer.db, "size": pointer.size, "sha256": pointer.sha256, **asdict(pointer.counts)}
@@ -207,20 +203,3 @@ def _remembered(state: State, outcome: Outcome, listing: Listing) -> State:
     read = {str(key) for key in outcome.entries}
     attempts = {key: attempt for key, attempt in state.attempts.items() if key in listed and key not in read}
     return state.model_copy(update={"attempts": {**attempts, **outcome.attempts}})
-
-
-def _content(
-    listing: Listing, entries: Mapping[EnvKey, Entry], state: State, hub: str
-) -> tuple[Content, Mapping[str, object]]:
-    """What the snapshot is made of, and its figures. Likenesses are found here, before it is built."""
-    cards: list[EnvCard] = []
-    for info in listing.infos:
-        entry, reason = entries.get(info.key), state.reason(info.key, info.sha)
-        if entry is not None:
-            cards.append(fresh_card(entry.card, info))
-        else:
-            cards.append(listed_card(info) if reason is None else failed_card(info, reason))
-    tasks = {card.key: entries[card.key].tasks for card in cards if card.key in entries}
-    alike = similar.alike((key, row) for key, rows in tasks.items() for row in rows)
-    facts = {"environments": len(cards), "tasks": sum(map(len, tasks.values())), "alike": len(alike)}
-    return Content(envs=cards, tasks=tasks, built_at=listing.at, alike=alike, hub=hub), facts
