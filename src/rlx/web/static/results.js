@@ -24,7 +24,7 @@ export function results(root, { usual, mine, replaced = () => {} }) {
   }
 
   /** Replace the results by those of `url`. `how` is the method of `history` that keeps it, if any. */
-  async function show(url, how, { top = false, quiet = false } = {}) {
+  async function show(url, how, { top = false, quiet = false, words = false } = {}) {
     if (quiet && waiting) return wait(); // what a reader asked for comes first
     clearTimeout(typed);
     waiting += 1;
@@ -39,6 +39,7 @@ export function results(root, { usual, mine, replaced = () => {} }) {
       if (!answer.ok) throw new Error(answer.status);
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       if (how) history[how](null, "", url);
+      if (words) typing = true; // further letters change the same entry of the history
       shown = url.search;
       replace(page);
       if (!quiet) status.textContent = part("list").querySelector("[data-count]").textContent || part("list").querySelector(".empty h3")?.textContent;
@@ -97,8 +98,7 @@ export function results(root, { usual, mine, replaced = () => {} }) {
   box.addEventListener("input", () => {
     clearTimeout(typed);
     typed = setTimeout(() => {
-      show(address(form), typing ? "replaceState" : "pushState");
-      typing = true;
+      show(address(form), typing ? "replaceState" : "pushState", { words: true });
     }, WAIT);
   });
 
