@@ -313,14 +313,9 @@ async def test_likeness_is_kept_while_no_entry_changes_and_never_believed_when_d
     kept.write_bytes(gzip.compress(json.dumps({**raw, "pairs": raw["pairs"][:1]}).encode()))
     await site.run()
     assert site.told("snapshot")[0]["alike"] == 1  # it was not found again
-    beyond: dict[str, object] = {**raw, "pairs": [[0, 10**6, 0.5]]}
-    negative = {**raw, "pairs": [[-1, 0, 0.5]]}
-    other = {**raw, "mark": "x", "pairs": []}
-    for damaged in (
-        b"",
-        whole[:50],
-        *(gzip.compress(json.dumps(bad).encode()) for bad in (beyond, negative, other, [])),
-    ):
+    bad: list[object] = [[], {**raw, "mark": "x", "pairs": []}]
+    bad += [{**raw, "pairs": [pair]} for pair in ([0, 10**6, 0.5], [-1, 0, 0.5], [0, 1, 7], [0, 1])]
+    for damaged in (b"", whole[:50], *(gzip.compress(json.dumps(item).encode()) for item in bad)):
         kept.write_bytes(damaged)
         await site.run()
         assert site.told("snapshot") == [first]
