@@ -20,7 +20,7 @@ async def tasks(request: Request, search: AskedHits, part: Part = "page") -> Res
     catalog = site.services.catalog
     with span("search"):
         hits = await catalog.tasks(search)
-        everything = await catalog.tasks(TaskSearch(limit=0))
+        everything = hits if part == "results" else await catalog.tasks(TaskSearch(limit=0))
         environments = await catalog.search(EnvQuery(search.text, limit=0), viewer_of(request))
     at, last = addresses_of(request), hits.offset + len(hits.items)
     following = site.links.tasks(search, offset=last) if hits.items and last < hits.total else None
