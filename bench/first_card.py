@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,7 +22,6 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
-VISITS = 20
 GOAL_MS = 150
 SCREENS = {"phone": (360, 780), "wide": (1440, 900)}
 WATCH = """
@@ -120,15 +119,20 @@ def visit(context: BrowserContext, before: str) -> Visit:
     return seen
 
 
-def measure(browser: Browser, url: str, screen: str) -> dict[str, list[Visit]]:
-    """Visits by newcomers, whose browser keeps nothing yet; in another tab; and from a page of the same site."""
+BEFORE = {"first": "/llms.txt", "again": "/llms.txt", "from a page": "/login"}
+"""Visits by newcomers, whose browser keeps nothing yet; in another tab; and from a page of the same site."""
+
+
+def measure(
+    browser: Browser, url: str, screen: str, count: int, kinds: Iterable[str] = BEFORE
+) -> dict[str, list[Visit]]:
     width, height = SCREENS[screen]
-    visits: dict[str, list[Visit]] = {"first": [], "again": [], "from a page": []}
-    for _ in range(VISITS):
+    visits: dict[str, list[Visit]] = {who: [] for who in kinds}
+    for _ in range(count):
         context = browser.new_context(viewport={"width": width, "height": height}, base_url=url)
         context.add_init_script(WATCH)
-        for who, before in (("first", "/llms.txt"), ("again", "/llms.txt"), ("from a page", "/login")):
-            visits[who].append(visit(context, before))
+        for who, seen in visits.items():
+            seen.append(visit(context, BEFORE[who]))
         context.close()
     return visits
 
@@ -145,21 +149,20 @@ def tell(who: str, visits: list[Visit]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hub", help="a folder of repositories, instead of the demo")
+    parser.add_argument("--visits", type=int, default=20, help="how many of each kind")
     options = parser.parse_args()
     chromium = shutil.which("chromium") or sys.exit("Chromium is not installed.")
     with served(*(("--hub", options.hub) if options.hub else ("--demo",))) as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        measure(browser, url, "wide")  # warms the server and the browser
+        measure(browser, url, "wide", 5)  # warms the server and the browser
         load = os.getloadavg()[0]
-        print(
-            f"First card, {VISITS} visits each, load {load:.1f} on {os.cpu_count()} cores; the goal is {GOAL_MS} ms.\n"
-        )
+        print(f"{options.visits} visits each, load {load:.1f} on {os.cpu_count()} cores; the goal is {GOAL_MS} ms.\n")
         print("| visit | card p50, ms | card p95, ms | first paint p50, ms | bytes: page + styles + scripts |")
         print("|---|---|---|---|---|")
         for screen in SCREENS:
             with one_line() as bare:
-                tell(f"one line, {screen}", measure(browser, bare, screen)["again"])
-            for who, visits in measure(browser, url, screen).items():
+                tell(f"one line, {screen}", measure(browser, bare, screen, options.visits, ["again"])["again"])
+            for who, visits in measure(browser, url, screen, options.visits).items():
                 tell(f"{screen}, {who}", visits)
         browser.close()
 

@@ -25,6 +25,7 @@ TASK = "/t/rl-explorer/first-steps/tasks/fix-median"
 DEMO_PAGES = {
     "explore": "/",
     "environment": "/d/rl-explorer/first-steps",
+    "comparison": "/envs?env=rl-explorer/first-steps&env=rl-explorer/word-puzzles",
     "card": "/d/rl-explorer/word-puzzles/card",
     "files": "/d/rl-explorer/first-steps/files",
     "revisions": "/d/rl-explorer/first-steps/revisions",
