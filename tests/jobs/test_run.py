@@ -184,6 +184,19 @@ async def test_a_budget_leaves_the_rest_for_the_next_run_and_publishes(tmp_path:
     assert (run.read, run.left) == (3, 0)
 
 
+async def test_a_long_run_publishes_what_it_has_read_so_far(tmp_path: Path) -> None:
+    names = [f"datasets/acme/plain-{n}" for n in range(10)]
+    site = Site(tmp_path, names)
+    for name in names:
+        site.change(name)
+    run = await site.run(Options(budget=Budget(round=0.0)))
+    assert (run.read, run.left) == (10, 0)
+    assert len(site.told("published")) == 3  # four are read at once
+    assert [event for event, _ in site.events if event == "read"] == ["read"] * 10
+    assert site.events[-1][0] == "done"
+    assert site.snapshot().card(parse_key("acme/plain-9"), Instance()) is not None
+
+
 async def test_featured_ones_come_first_and_hidden_ones_are_not_read(tmp_path: Path) -> None:
     site = Site(tmp_path)
     site.meta[TASKS] = {"trendingScore": 9}

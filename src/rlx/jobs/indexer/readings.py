@@ -1,10 +1,11 @@
-"""Reads environments one after another, a few at once, until there is no more or a budget is used up."""
+"""Reads environments, a few at once, in rounds, until there is no more or a budget is used up."""
 
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from math import inf
 
 import anyio
 import anyio.to_thread
@@ -43,6 +44,8 @@ class Budget:
     """Tasks that are listed of an environment without an index of its own."""
     rows: int = 50_000
     """Tasks that are listed of all such environments in one run."""
+    round: float = 10.0
+    """Minutes after which what was read so far is published."""
 
 
 @dataclass(slots=True)
@@ -62,6 +65,7 @@ class Readings:
         hub: HubClient,
         library: Library,
         entries: Entries,
+        steps: Sequence[Step],
         budget: Budget,
         tell: OnEvent,
         *,
@@ -74,52 +78,52 @@ class Readings:
         self._tell = tell
         self._now = now
         self._rows_left = budget.rows
-        self._outcome = Outcome()
+        self.outcome = Outcome(stopped=None if budget.count is None or budget.count >= len(steps) else "count")
+        self._steps = steps[: budget.count]
+        self._waiting = iter(enumerate(self._steps, 1))
+        self._end = inf if budget.minutes is None else time.monotonic() + budget.minutes * 60
         self._suspects: list[tuple[str, Attempt]] = []
         """Failures that may be the Hub's, since the last success."""
 
-    async def read(self, steps: Sequence[Step]) -> Outcome:
-        """Raises `OSError` when entries cannot be kept."""
-        steps = self._within_count(steps)
-        waiting = iter(enumerate(steps, 1))
+    async def read(self) -> bool:
+        """One round. True when there is more to read. Raises `OSError` when entries cannot be kept."""
         failure: OSError | None = None
+        now = time.monotonic()
+        ends = now + self._budget.round * 60
+        more = True
 
         async def work() -> None:
-            nonlocal failure
-            for place, step in waiting:
-                if failure is not None or self._must_stop():
+            nonlocal failure, more
+            while failure is None and not self._must_stop():
+                place, step = next(self._waiting, (0, None))
+                if step is None:
+                    more = False
                     return
                 try:
-                    await self._one(step, place, len(steps))
+                    await self._one(step, place, len(self._steps))
                 except OSError as error:
                     failure = error
+                if time.monotonic() >= ends:
+                    return
 
-        seconds = None if self._budget.minutes is None else self._budget.minutes * 60
-        with anyio.move_on_after(seconds) as scope:
+        with anyio.move_on_after(self._end - now) as scope:
             async with anyio.create_task_group() as group:
                 for _ in range(AT_ONCE):
                     group.start_soon(work)
         if scope.cancelled_caught:
-            self._outcome.stopped = "time"
+            self.outcome.stopped = "time"
         if failure is not None:
             raise failure
-        if self._outcome.stopped not in ("hub", "rate"):
+        if self.outcome.stopped not in ("hub", "rate"):
             self._blame()
-        return self._outcome
-
-    def _within_count(self, steps: Sequence[Step]) -> Sequence[Step]:
-        count = self._budget.count
-        if count is None or count >= len(steps):
-            return steps
-        self._outcome.stopped = "count"
-        return steps[:count]
+        return more and self.outcome.stopped in (None, "count")
 
     def _must_stop(self) -> bool:
         if len(self._suspects) >= IN_TROUBLE:
-            self._outcome.stopped = "hub"
+            self.outcome.stopped = "hub"
         elif any(self._hub.budget.low(bucket) for bucket in ("api", "resolvers")):
-            self._outcome.stopped = "rate"
-        return self._outcome.stopped in ("hub", "rate")
+            self.outcome.stopped = "rate"
+        return self.outcome.stopped in ("hub", "rate")
 
     async def _one(self, step: Step, place: int, of: int) -> None:
         key = step.info.key
@@ -138,7 +142,7 @@ class Readings:
             return
         await anyio.to_thread.run_sync(self._entries.save, key, entry)
         self._blame()
-        self._outcome.entries[key] = entry
+        self.outcome.entries[key] = entry
         self._note_partial(step, entry)
         told = {"revision": entry.card.revision, "format": entry.card.format, "tasks": entry.card.tasks}
         seconds = round(time.monotonic() - start, 3)
@@ -171,18 +175,18 @@ class Readings:
         if found < tasks and short:
             reason = f"{found:,} of {tasks:,} tasks could be listed."
             attempt = Attempt(sha=step.info.sha, at=self._now(), reason=reason, failed=False)
-            self._outcome.attempts[str(step.info.key)] = attempt
+            self.outcome.attempts[str(step.info.key)] = attempt
 
     def _fail(self, step: Step, facts: Mapping[str, object], reason: str, *, passing: bool) -> None:
         attempt = Attempt(sha=step.info.sha, at=self._now(), reason=reason)
-        self._outcome.failed += 1
+        self.outcome.failed += 1
         if passing:
             self._suspects.append((str(step.info.key), attempt))
         else:
-            self._outcome.attempts[str(step.info.key)] = attempt
+            self.outcome.attempts[str(step.info.key)] = attempt
         self._tell("failed", {**facts, "reason": reason})
 
     def _blame(self) -> None:
         """The Hub works: what failed before is the environments' own."""
-        self._outcome.attempts |= dict(self._suspects)
+        self.outcome.attempts |= dict(self._suspects)
         self._suspects.clear()

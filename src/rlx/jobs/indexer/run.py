@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import anyio.to_thread
@@ -16,12 +17,13 @@ from rlx.errors import Upstream
 from rlx.formats.base import IndexedFormat
 from rlx.formats.registry import AnyFormat
 from rlx.hub.client import HubClient, Token
+from rlx.ids import EnvKey
+from rlx.index.entries import Entry
 from rlx.index.library import Library
 from rlx.index.listing import FILE as LISTING
 from rlx.index.listing import MAX_LISTING, Listing, check_size, is_open, list_hub, listing_bytes, listing_in
 from rlx.index.snapshot.pointer import Pointer
 from rlx.index.snapshot.publish import current_pointer, publish
-from rlx.index.snapshot.rows import Content
 from rlx.jobs.indexer.content import content_of
 from rlx.jobs.indexer.entries import Entries, Loaded
 from rlx.jobs.indexer.lease import Lease
@@ -128,17 +130,12 @@ class Indexer:
         entries = Entries(place.storage, place.work / "catalog")
         listing, loaded, state, steps = await self._planned(options, entries)
         await anyio.to_thread.run_sync(place.storage.write, LISTING, listing_bytes(listing))
-        readings = Readings(place.hub, place.library, entries, options.budget, self._tell, now=self._now)
-        outcome = await readings.read(steps)
-        state = _remembered(state, outcome, listing)
-        await anyio.to_thread.run_sync(save_state, place.storage, state)
-        known = {key: entry for key, entry in {**loaded.entries, **outcome.entries}.items() if entry is not None}
-        content, figures = await anyio.to_thread.run_sync(content_of, place.storage, place.name, listing, known, state)
-        self._tell("snapshot", figures)
-        await self._lease.check()
-        pointer = await anyio.to_thread.run_sync(self._publish, content)
-        told = {"db": pointer.db, "size": pointer.size, "sha256": pointer.sha256, **asdict(pointer.counts)}
-        self._tell("published", told)
+        readings = Readings(place.hub, place.library, entries, steps, options.budget, self._tell, now=self._now)
+        outcome, more = readings.outcome, True
+        while more:
+            more = await readings.read()
+            state = _remembered(state, outcome, listing)
+            pointer = await self._publish(listing, {**loaded.entries, **outcome.entries}, state)
         done = len(outcome.entries) + outcome.failed
         run = Run(
             started=started,
@@ -170,8 +167,19 @@ class Indexer:
         self._tell("plan", {"environments": len(steps), **counts, "ids": [str(step.info.key) for step in steps]})
         return listing, loaded, state, steps
 
-    def _publish(self, content: Content) -> Pointer:
-        return publish(self._place.storage, content, self._place.work, now=self._now())
+    async def _publish(self, listing: Listing, entries: Mapping[EnvKey, Entry | None], state: State) -> Pointer:
+        """Publish what is known so far."""
+        place = self._place
+        known = {key: entry for key, entry in entries.items() if entry is not None}
+        await anyio.to_thread.run_sync(save_state, place.storage, state)
+        content, figures = await anyio.to_thread.run_sync(content_of, place.storage, place.name, listing, known, state)
+        self._tell("snapshot", figures)
+        await self._lease.check()
+        work = partial(publish, place.storage, content, place.work, now=self._now())
+        pointer = await anyio.to_thread.run_sync(work)
+        told = {"db": pointer.db, "size": pointer.size, "sha256": pointer.sha256, **asdict(pointer.counts)}
+        self._tell("published", told)
+        return pointer
 
     def _finish(self, state: State, loaded: Loaded, entries: Entries) -> None:
         for name in loaded.gone:
