@@ -11,6 +11,9 @@ from rlx.errors import BadInput
 from rlx.health.needles import CANARY
 from tests.cli.conftest import Rlx
 
+# The statement by which the catalog finds tasks like another numbers its parameters, which Python 3.12 warns of.
+pytestmark = pytest.mark.filterwarnings("ignore:Binding 1 .*is a named parameter:DeprecationWarning")
+
 
 def test_a_sound_machine_is_said_to_be_well(rlx: Rlx) -> None:
     result = rlx("doctor", "--demo", "--format", "json")
@@ -82,6 +85,28 @@ def test_a_leak_fails_the_crawl_and_is_told_by_its_place(rlx: Rlx, small_hub: Pa
     assert result.code == 1
     found = {(row[0], row[2]) for row in result.rows[1:]}
     assert found == {("answer", "org/small README.md"), ("answer", "org/small its instruction")}
+
+
+def test_the_crawl_reaches_the_tasks_of_every_environment_with_their_facets_and_twins(
+    rlx: Rlx, small_hub: Path, tmp_path: Path
+) -> None:
+    """What a task begins with stands wherever the task is listed."""
+    (small_hub / "datasets/org/small/task/task.toml").write_text('[metadata]\ndifficulty = "easy"\n')
+    listed = tmp_path / "answers.json"
+    listed.write_text('[{"repo": "org/small", "where": "its instruction", "text": "Write the number to"}]')
+    result = rlx("doctor", "--leaks", "--hub", str(small_hub), "--answers", str(listed), "--format", "json")
+    (report,) = result.json()
+    leaks = report["leaks"]
+    assert isinstance(leaks, list)
+    found = {leak["url"] for leak in leaks}
+    assert {
+        "/tasks",
+        "/tasks?format=json",
+        "/tasks?format=md",
+        "/tasks?f=difficulty%3AEasy",
+        "/tasks?f=difficulty%3AEasy&format=json",
+        "/tasks?env=org%2Fsmall",
+    } <= found
 
 
 def test_a_list_of_answers_that_is_none_is_bad_input(rlx: Rlx, small_hub: Path, tmp_path: Path) -> None:

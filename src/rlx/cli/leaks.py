@@ -47,7 +47,7 @@ def crawl_site(settings: Settings, folder: Path, lists: Sequence[Path], tell: Te
     answers = _wanted(folder, lists)
 
     async def work(services: Services, viewer: Viewer) -> CrawlReport:
-        await services.catalog.all(viewer)
+        await services.catalog.all(viewer, tasks=True)
         app = create_app(services, token=lambda settings: None)
         transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
         async with httpx2.AsyncClient(transport=transport, base_url=SITE, timeout=60) as client:

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from rlx.answers import Shown
 from rlx.ids import EnvKey
 from rlx.model import Alias, Prompt, Relative, RunOption, Task
-from rlx.texts import DEFAULT, say, words
+from rlx.texts import DEFAULT, Say, say, words
 from rlx.twins.blocks import row_markdown
+from rlx.twins.hits import hit_lines
 from rlx.twins.inline import line, span
 from rlx.twins.parts import NOWHERE, Addresses, fact, heading, join, section_parts, support_parts, withheld_parts
 from rlx.twins.ways import Ways, ways
@@ -29,7 +30,7 @@ def task_markdown(
     parts = [f"# {line(task.title, language)}"]
     if brief is not None:
         parts.append(line(brief, language))
-    parts.append("\n".join(_facts(task, key, aliases, alike, at, language)))
+    parts.append("\n".join(_facts(task, key, aliases, at, language)))
     for section in task.sections:
         parts += section_parts(section, language)
         file = at.twin(f"{key.task_page(task.ref)}?path=PATH")
@@ -38,6 +39,7 @@ def task_markdown(
     parts += _ways(task.run_options, language)
     parts += support_parts(task.support, language)
     parts += withheld_parts(task.withheld, language)
+    parts += _alike(alike, at, language)
     return join(parts)
 
 
@@ -58,9 +60,7 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text.lower()))
 
 
-def _facts(
-    task: Task, key: EnvKey, aliases: Sequence[Alias], alike: Sequence[Relative], at: Addresses, language: str
-) -> Iterator[str]:
+def _facts(task: Task, key: EnvKey, aliases: Sequence[Alias], at: Addresses, language: str) -> Iterator[str]:
     yield fact(say("twins.environment"), at.env(key), language)
     yield fact(say("twins.ref"), at.task(key, task.ref), language)
     yield fact(
@@ -79,17 +79,21 @@ def _facts(
             f"{at.task(alias.key, alias.ref)} ({span(str(alias.key))}): {line(alias.reason, language)}",
             language,
         )
-    for item in alike:
-        hit = item.hit
-        yield fact(
-            say("twins.alike"),
-            f"{at.task(hit.key, hit.card.ref)} ({span(str(hit.key))}): {line(hit.card.title, language)}",
-            language,
-        )
     if task.withheld:
         yield fact(
             say("twins.withheld_title"), words(say("twins.withheld_count", n=len(task.withheld)), language), language
         )
+
+
+def _alike(alike: Sequence[Relative], at: Addresses, language: str) -> Iterator[str]:
+    if alike:
+        yield heading(say("web.alike"), language)
+        told = zip(hit_lines([item.hit for item in alike], at, language), alike, strict=True)
+        yield "\n".join(f"{text} ({words(_by(item), language)})" for text, item in told)
+
+
+def _by(item: Relative) -> Say:
+    return say("web.alike_by", percent=round(item.score * 100))
 
 
 def _ways(options: Sequence[RunOption], language: str) -> Iterator[str]:
