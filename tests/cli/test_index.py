@@ -46,7 +46,7 @@ def test_programs_read_one_event_a_line(rlx: Rlx, hub: Path) -> None:
 def test_people_are_told_what_happened(rlx: Rlx, hub: Path) -> None:
     result = rlx("index", "build", "--hub", str(hub), "--format", "human")
     assert (result.code, result.out) == (0, "")
-    assert "Listed 3 datasets and 1 Spaces." in result.err
+    assert "Listed 3 datasets and 1 Space." in result.err
     assert "To read: 4 new." in result.err
     assert "4 environments, 6 tasks" in result.err
     assert "Read 4, failed 0, left 0." in result.err

@@ -55,8 +55,7 @@ def _line(event: str, facts: Mapping[str, object]) -> str | None:
     """What a person is told of an event, where it is worth a line."""
     match event:
         case "listed":
-            counts = (_figure(facts["datasets"]), _figure(facts["spaces"]))
-            return "Listed {} datasets and {} Spaces.".format(*counts)
+            return f"Listed {_counted(facts['datasets'], 'dataset')} and {_counted(facts['spaces'], 'Space')}."
         case "plan" if facts["environments"]:
             reasons = {"changed": "changed", "format": "in an old format", "partial": "incomplete", "new": "new"}
             told = ", ".join(f"{_figure(facts[why])} {text}" for why, text in reasons.items() if facts[why])
@@ -68,14 +67,18 @@ def _line(event: str, facts: Mapping[str, object]) -> str | None:
         case "published":
             size = facts["size"]
             megabytes = size / 1e6 if isinstance(size, int) else 0.0
-            counts = (_figure(facts["environments"]), _figure(facts["tasks"]))
-            return f"Published {facts['db']}: " + "{} environments, {} tasks, ".format(*counts) + f"{megabytes:.1f} MB."
+            counts = f"{_counted(facts['environments'], 'environment')}, {_counted(facts['tasks'], 'task')}"
+            return f"Published {facts['db']}: {counts}, {megabytes:.1f} MB."
         case "done":
             told = f"Read {_figure(facts['read'])}, failed {_figure(facts['failed'])}, left {_figure(facts['left'])}"
             why = _STOPPED.get(str(facts["stopped"]))
             return f"{told}: {why}." if why else f"{told}."
         case _:
             return None
+
+
+def _counted(value: object, noun: str) -> str:
+    return f"{_figure(value)} {noun if value == 1 else f'{noun}s'}"
 
 
 def _figure(value: object) -> str:
