@@ -35,9 +35,9 @@ FAMILY = 4
 """Tasks an environment has at least before any word counts as its boilerplate."""
 SHARED = 3
 """Words that two texts share at least: a rare one or two are a coincidence."""
-NEAR = 256
+NEAR = 128
 """Earlier tasks that are looked at for one word: the last listed, when more say it."""
-SEEN = 2_000
+SEEN = 1_200
 """Earlier tasks that are looked at for all words of one task, its heaviest first."""
 LIKELY = 0.1
 """The lowest cosine by heavy words alone with which two tasks are compared in full."""
@@ -172,11 +172,10 @@ class _Corpus:
                     shared[other] += weight * its
             posting.places.append(place)
             posting.weights.append(weight)
-        least = LIKELY * LIKELY * self._squared[place]
+        norms = self._squared
+        least = LIKELY * LIKELY * norms[place]
         found = [
-            (-dot * dot / of, -other)
-            for other, dot in shared.items()
-            if dot * dot >= least * (of := self._squared[other])
+            (-dot * dot / norms[other], -other) for other, dot in shared.items() if dot * dot >= least * norms[other]
         ]
         return [-other for _, other in nsmallest(SCORED, found)]
 
