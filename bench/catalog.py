@@ -207,7 +207,9 @@ def load(folder: Path, made: Content) -> None:
     with clients.served(store, cache) as server:
         started = server.memory()
         clients.ask_for(server.url, paths, 3.0)
+        before = server.worked()
         seen = clients.ask_for(server.url, paths, LOAD_SECONDS)
+        worked = 1000 * (server.worked() - before) / len(seen.taken)
         memory = server.memory()
     heading("web process, the catalog published", "figure")
     tell(
@@ -216,6 +218,7 @@ def load(folder: Path, made: Content) -> None:
     )
     tell("as a client sees it, p50 / p95 / p99", f"{both(seen.taken)} / {share(seen.taken, 0.99):.0f} ms")
     tell("as the server tells it, p50 / p95", f"{both(seen.worked)} ms")
+    tell("processor time of the server", f"{worked:.1f} ms a request")
     tell("statuses", f"{dict(seen.statuses)}")
     tell("resident at the start", f"{started['now']:.0f} MB, {started['own']:.0f} MB its own")
     tell("resident after", f"{memory['now']:.0f} MB, {memory['own']:.0f} MB its own, at most {memory['most']:.0f} MB")

@@ -50,6 +50,11 @@ class Server:
         found = {name: int(kb) / 1024 for name, kb in re.findall(r"(\w+):\s+(\d+) kB", told)}
         return {"now": found["VmRSS"], "own": found["RssAnon"], "most": found["VmHWM"]}
 
+    def worked(self) -> float:
+        """Seconds of processor time so far."""
+        told = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
+
 
 @contextmanager
 def served(store: Path, cache: Path, *, check: float = 60.0) -> Iterator[Server]:
