@@ -24,6 +24,7 @@ WIDTHS = {"phone": (360, 780), "wide": (1440, 900)}
 TASK = "/t/rl-explorer/first-steps/tasks/fix-median"
 DEMO_PAGES = {
     "explore": "/",
+    "tasks": "/tasks?q=file",
     "environment": "/d/rl-explorer/first-steps",
     "comparison": "/envs?env=rl-explorer/first-steps&env=rl-explorer/word-puzzles",
     "card": "/d/rl-explorer/word-puzzles/card",

@@ -269,9 +269,11 @@ async def test_machines_find_their_way(client: httpx2.AsyncClient, services: Toy
     assert "Sitemap: https://explorer.example/sitemap.xml" in (await client.get("/robots.txt")).text
     sitemap = (await client.get("/sitemap.xml")).text
     assert "<loc>https://explorer.example/d/toy/main</loc>" in sitemap
-    assert sitemap.count("<loc>") == 4
+    assert "<loc>https://explorer.example/tasks</loc>" in sitemap
+    assert sitemap.count("<loc>") == 5
     told = (await client.get("/llms.txt")).text
     assert "https://explorer.example/?format=md" in told
+    assert "https://explorer.example/tasks?q=WORDS&format=md" in told
     assert told.count("\n") <= 60
     assert (await client.get("/-/healthz")).json() == {"ok": True}
     assert (await client.get("/readyz")).status_code == 200

@@ -9,6 +9,8 @@ import pytest
 from fastapi import FastAPI
 
 from rlx.ids import EnvKey
+from rlx.services import create_services
+from rlx.settings import Settings
 from rlx.store.instance import ANNOUNCED, Collection, Instance
 from rlx.web.api import schemas
 from rlx.web.app import create_app
@@ -119,6 +121,25 @@ async def test_this_machines_own_user_may_ask_for_private_ones(services: ToyServ
         page = await own.get("/?mine=1")
         assert 'href="/d/toy/private"' in page.text
         assert page.headers["cache-control"] == "private, no-store"
+
+
+async def test_private_environments_of_a_hub_are_found_by_who_signed_in(fixture_hub: Path, tmp_path: Path) -> None:
+    settings = Settings(hub=str(fixture_hub), store=tmp_path / "store", cache_dir=tmp_path / "cache")
+    async with create_services(settings, keep_catalog=False) as made:
+        app = create_app(made, token=lambda settings: None)
+        alice, other = visitor(app), visitor(app)
+        assert (await alice.post("/login", data={"token": "hf_alice"})).status_code == 303
+        everybody = (await other.get("/api/search?limit=100")).json()
+        mine = (await alice.get("/?mine=1&limit=100&format=json")).json()
+        private = [card["id"] for card in mine["cards"] if card["private"]]
+        assert private
+        assert {card["id"] for card in mine["cards"]} - {card["id"] for card in everybody["cards"]} == set(private)
+        assert mine["total"] == everybody["total"] + len(private)
+        assert (await alice.get("/?mine=1")).text.count("private</span>") == len(private)
+        told = (await other.get("/?mine=1&limit=100")).text + (await other.get("/api/search?mine=1&limit=100")).text
+        assert not [key for key in private if key.removeprefix("space:") in told]
+        await alice.aclose()
+        await other.aclose()
 
 
 async def test_trending_and_the_numbers_come_in_the_answer_itself(client: httpx2.AsyncClient) -> None:

@@ -36,9 +36,10 @@ async def robots(request: Request) -> Response:
 async def sitemap(request: Request) -> Response:
     """Every environment anybody may see."""
     site = site_of(request)
-    urls = ["/"]
+    urls = [site.links.explore(), site.links.tasks()]
+    ours = len(urls)
     while len(urls) < _MAX_URLS:
-        query = EnvQuery(sort="name", offset=len(urls) - 1, limit=_AT_ONCE)
+        query = EnvQuery(sort="name", offset=len(urls) - ours, limit=_AT_ONCE)
         page = await site.services.catalog.search(query, ANONYMOUS)
         urls += [site.links.env(card.key) for card in page.items]
         if not page.items:
