@@ -200,3 +200,22 @@ def test_a_closed_banner_stays_closed(browser: Browser, announced: str) -> None:
     assert visitor.problems == []
     with urlopen(Request(announced, headers={"Cookie": "banner=other"}), timeout=30) as answer:  # noqa: S310 - loopback
         assert b"Something new." in answer.read()
+
+
+def test_who_signs_in_adds_their_private_ones_in_place(visit_site: Visitor) -> None:
+    page = visit_site("/login")
+    expect(page.get_by_label("With my private ones")).to_have_count(0)
+    page.locator("input[name=token]").fill("hf_alice")
+    page.locator("main button").first.click()
+    page.wait_for_url(re.compile(r"/$"))
+    page.evaluate("window.here = true")
+    box = page.get_by_label("With my private ones")
+    box.check()
+    page.wait_for_url("**/?mine=1")
+    expect(page.locator(".index li").first).to_contain_text("private")
+    expect(box).to_be_checked()
+    page.get_by_role("link", name="With my private ones remove").click()
+    page.wait_for_url(re.compile(r"/$"))
+    expect(box).not_to_be_checked()
+    expect(page.locator(".index")).not_to_contain_text("private-tasks")
+    assert page.evaluate("window.here")
