@@ -12,6 +12,7 @@ import httpx2
 from rlx.errors import BadInput
 from rlx.formats.registry import AnyFormat, formats
 from rlx.hub.client import HubClient, Token
+from rlx.hub.desk import Desk
 from rlx.index.catalog import Catalog
 from rlx.index.jobs import Jobs
 from rlx.index.library import Library
@@ -65,6 +66,7 @@ async def create_services(
     )
     try:
         async with anyio.create_task_group() as group:
+            hub.desk = Desk(settings.cache_dir / "rows", group)
             instance = InstanceFile(settings.store)
             library = Library(
                 hub,

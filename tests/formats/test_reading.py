@@ -15,9 +15,8 @@ import pytest
 
 from rlx.errors import Forbidden, NotFound, TooLarge
 from rlx.formats.base import Environment
-from rlx.formats.parquet import MAX_ROWS
 from rlx.formats.ranges import BLOCK, BUDGET, RangeFile
-from rlx.formats.reading import TEXT_HEAD, FileWithheld
+from rlx.formats.reading import MAX_ROWS, TEXT_HEAD, FileWithheld
 from rlx.formats.recent import Recent
 from rlx.formats.repo_files import RepoFiles
 from rlx.hub.client import HubClient

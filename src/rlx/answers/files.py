@@ -35,6 +35,7 @@ CONTAINERS = keys.names(
 LISTED = keys.names("parquet zip whl tar tgz gz tbz2 bz2 txz xz")
 """Containers that are looked into: rows are masked like those of a text file, archives only tell names and sizes.
 Their bytes are withheld like those of every container."""
+_PACKED_ROWS = re.compile(r"\.(?:jsonl|ndjson|json|csv|tsv)\.(?:gz|bz2|zst|zstd)$")
 _PATCHES = keys.names("patch diff rej orig")
 _DATA = keys.names(
     "json jsonl ndjson json5 csv tsv txt text yaml yml toml xml ini cfg conf sql log out snap lock dat html htm md rst "
@@ -167,7 +168,7 @@ def _in_repository(where: Place) -> FileVerdict:
         return _SHOW
     if keys.flat(where.stem) in _NOTES or (not _is_program(where) and _tells_answer(where)):
         return _withhold("answers.named")
-    if where.suffix in CONTAINERS - LISTED:
+    if where.suffix in CONTAINERS - LISTED and not is_packed_rows(where.file):
         return _withhold("answers.container")
     if where.file == "oracle.txt" or (_is_program(where) and keys.flat(where.stem) in {"solve", "solution"}):
         return _withhold("answers.named")
@@ -186,6 +187,11 @@ def file_bytes_ok(path: str, task_root: str | None) -> Withheld | None:
         elif where.suffix not in MEDIA and where.zone != "environment":
             reason = say("answers.container")
     return None if reason is None else Withheld(path, reason)
+
+
+def is_packed_rows(path: str) -> bool:
+    """Whether the file is a compressed table, by its name: its rows are looked into like those of any other."""
+    return _PACKED_ROWS.search(path.lower()) is not None
 
 
 def is_log(path: str) -> bool:

@@ -4,12 +4,12 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from rlx.answers import keys
 from rlx.answers.records import parse_json, record
-from rlx.answers.shown import MARK, Masked, Withheld, show
+from rlx.answers.shown import MARK, Json, Masked, MaskedJson, Withheld, clean, show, show_json
 from rlx.texts import say
 
 ROWS: Final = 20_000
@@ -21,6 +21,7 @@ _NESTED: Final = 500
 """Brackets of a line beyond which it is not searched for names but withheld."""
 _KEY = re.compile(r"[\"'](\w[\w .-]{0,60})\\*[\"']\s*:")
 _NAME = re.compile(r"\s*[\w .-]{1,60}\s*")
+_QUOTED = re.compile(r'"[^"]*"')
 _HEADERS: Final = 5
 """First rows of a table among which its header is looked for."""
 
@@ -66,6 +67,33 @@ def values(rows: Iterable[object], *, path: str) -> Masked:
     return Masked(show(text), tuple(masked), tuple(list(withheld)[:_REPORTED]))
 
 
+def table_row(value: object, *, path: str, shape: str = "", within: str = "") -> MaskedJson:
+    """One row that was taken out of the file at `path`, masked as it would be in its place.
+
+    `shape` tells the place: `list`, an element of the document, which may be a turn of a conversation; `inside`, an
+    element of the list called `within`; `map`, an object of an object, its key under the empty name; else by itself.
+    """
+    if shape == "map" and isinstance(value, Mapping):
+        key = str(value.get("", ""))
+        shown = record({key: {name: inner for name, inner in value.items() if name != ""}}, at=path)
+        inner = _only(shown.value.value)
+        told: Json = {"": clean(key), **(inner if isinstance(inner, dict) else {"value": inner})}
+        return MaskedJson(show_json(told), shown.withheld)
+    if shape == "list":
+        shown = record([value], at=path)
+        return MaskedJson(show_json(_only(shown.value.value)), shown.withheld)
+    if shape == "inside":
+        shown = record({within: [value]}, at=path)
+        return MaskedJson(show_json(_only(_only(shown.value.value))), shown.withheld)
+    return record(value, at=path)
+
+
+def _only(value: Json) -> Json:
+    """What a list or an object of one holds; a mark stands for what was withheld whole."""
+    items = value if isinstance(value, list) else [*value.values()] if isinstance(value, dict) else []
+    return items[0] if items else MARK
+
+
 class _Row(NamedTuple):
     text: str
     withheld: tuple[Withheld, ...] = ()
@@ -93,15 +121,15 @@ def _row(path: str, line: str) -> _Row:
 
 def table(text: str, *, path: str) -> Masked | Withheld:
     """A table by its header; columns that hold answers are masked, cell by cell."""
-    delimiter = _delimiter(path, text)
+    separator = delimiter(path, text)
     try:
-        rows = list(csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""), delimiter=delimiter, strict=False))
+        rows = list(csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""), delimiter=separator, strict=False))
     except csv.Error:
         return Withheld(path, say("answers.unparsed"))
-    first = _header(rows)
+    first = header_row(rows)
     names = _unique([cell.strip() for cell in rows[first]] if rows else [], max(map(len, rows), default=0))
     out = io.StringIO()
-    write = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    write = csv.writer(out, delimiter=separator, lineterminator="\n")
     withheld: dict[Withheld, None] = {}
     masked: list[int] = []
     line = 0
@@ -124,14 +152,14 @@ def table(text: str, *, path: str) -> Masked | Withheld:
     return Masked(show(out.getvalue()), tuple(masked), tuple(list(withheld)[:_REPORTED]))
 
 
-def _delimiter(path: str, text: str) -> str:
+def delimiter(path: str, text: str) -> str:
     """What separates the cells: the commonest separator of the first lines, by the file's name in case of doubt."""
-    head = "\n".join(text.split("\n", _HEADERS)[:_HEADERS])
+    head = _QUOTED.sub("", "\n".join(text.split("\n", _HEADERS)[:_HEADERS]))
     usual = "\t" if path.lower().endswith(".tsv") else ","
     return max((usual, ",", ";", "\t", "|"), key=head.count)
 
 
-def _header(rows: Sequence[Sequence[str]]) -> int:
+def header_row(rows: Sequence[Sequence[str]]) -> int:
     """The row that names the columns: among the first ones, one that names an answer, else the first with content."""
     for number, row in enumerate(rows[:_HEADERS]):
         if any(_NAME.fullmatch(cell) and keys.is_answer_key(cell) for cell in row):

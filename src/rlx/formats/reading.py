@@ -3,8 +3,8 @@
 import io
 import json
 import mimetypes
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 import anyio
@@ -12,11 +12,16 @@ import anyio.from_thread
 import anyio.to_thread
 
 from rlx.answers import Masked, Withheld, file_bytes_ok, file_rows, file_text, file_verdict, prose
-from rlx.answers.files import LISTED
+from rlx.answers.files import LISTED, is_log
 from rlx.errors import Forbidden, TooLarge
-from rlx.formats import archives, parquet
+from rlx.formats import archives
 from rlx.formats.ranges import RangeFile
 from rlx.formats.recent import Recent
+from rlx.formats.rows.kinds import kind_of, packing_of
+from rlx.formats.rows.media import named
+from rlx.formats.rows.opening import RowFile
+from rlx.formats.rows.shown import ShownTable
+from rlx.formats.rows.sources.base import Unreadable
 from rlx.hub.info import TreeEntry
 from rlx.hub.repo import MAX_TEXT, Repo
 from rlx.model.files import Blob, Form
@@ -26,6 +31,13 @@ MAX_MEDIA = 24 * 1024 * 1024
 """Bytes of an image, a sound or a video that is served."""
 TEXT_HEAD = 1024 * 1024
 """Bytes that are shown of a text too large to be read whole."""
+PAGED = 128 * 1024
+"""Bytes of a table from which its rows are read page by page; a shorter one is read from its text."""
+MAX_ROWS = 1000
+MAX_CHARS = 2_000_000
+"""Rows of a container, and their size as text, that are told beside its table."""
+_ROWS = 100
+"""Rows that are read at a time."""
 _MEDIA = ("image/", "audio/", "video/", "application/pdf")
 _SNIFFED = 8000
 _BINARY = "application/octet-stream"
@@ -50,6 +62,16 @@ class _File:
         return guess if guess.startswith(_MEDIA) and guess != "image/svg+xml" else _BINARY
 
     @property
+    def rows(self) -> RowFile:
+        return RowFile(self.repo, self.entry)
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it is a container of rows."""
+        kind = kind_of(self.below)
+        return kind == "parquet" or (kind is not None and packing_of(self.below) is not None)
+
+    @property
     def bytes_refused(self) -> Withheld | None:
         return file_bytes_ok(self.below, task_root=self.root)
 
@@ -59,6 +81,9 @@ class _File:
             return await self.repo.fetch(self.entry, limit=count)
         return await self.repo.fetch_range(self.entry, 0, count)
 
+
+type _Inside = tuple[Form, Masked | Withheld, Say | None]
+type _Look = Callable[[_File, bytes], Awaitable[_Inside]]
 
 _recent = Recent(32 * 1024 * 1024)
 
@@ -74,7 +99,15 @@ async def read_file(repo: Repo, entry: TreeEntry, below: str, root: str | None) 
     if known is None:
         known = await _read(_File(repo, entry, below, root))
         _recent.keep(key, known)
-    return known
+    file = _File(repo, entry, below, root)
+    return replace(known, table=ShownTable(file.rows, below)) if _is_paged(known, file) else known
+
+
+def _is_paged(blob: Blob, file: "_File") -> bool:
+    if blob.form == "rows":
+        return True
+    long_text = blob.form == "file" and blob.text is not None and blob.size > PAGED
+    return long_text and kind_of(file.below) is not None and not is_log(file.below)
 
 
 async def _read(file: _File) -> Blob:
@@ -85,8 +118,11 @@ async def _read(file: _File) -> Blob:
     if file.media != _BINARY:
         return await _bytes(file, await file.head(MAX_MEDIA if entry.size <= MAX_MEDIA else _SNIFFED))
     data = await file.head(MAX_TEXT if entry.size <= MAX_TEXT else TEXT_HEAD)
-    if data and below.lower().rpartition(".")[2] in LISTED and not data.startswith(_POINTER):
-        return await _container(file, data)
+    if data and not data.startswith(_POINTER):
+        if file.is_table:
+            return await _container(file, data, _rows)
+        if below.lower().rpartition(".")[2] in LISTED:
+            return await _container(file, data, _members)
     if b"\0" in data[:_SNIFFED]:
         return await _bytes(file, data)
     return await anyio.to_thread.run_sync(_text, file, data)
@@ -118,10 +154,10 @@ def _text(file: _File, data: bytes) -> Blob:
     )
 
 
-async def _container(file: _File, data: bytes) -> Blob:
+async def _container(file: _File, data: bytes, look: _Look) -> Blob:
     try:
-        form, shown, note = await anyio.to_thread.run_sync(_look_into, file, data)
-    except (archives.Refused, parquet.Unreadable) as error:
+        form, shown, note = await look(file, data)
+    except (archives.Refused, Unreadable) as error:
         return await _bytes(file, data, error.reason)
     except TooLarge:
         return await _bytes(file, data, say("viewer.container_large"))
@@ -142,16 +178,35 @@ async def _container(file: _File, data: bytes) -> Blob:
     )
 
 
-def _look_into(file: _File, data: bytes) -> tuple[Form, Masked | Withheld, Say | None]:
-    """What a container holds and, where not all of it is here, how much is."""
+async def _members(file: _File, data: bytes) -> _Inside:
+    return "members", await anyio.to_thread.run_sync(_list, file, data), None
+
+
+async def _rows(file: _File, data: bytes) -> _Inside:
+    """The first rows and, where those are not all, how many there are."""
+    rows: list[object] = []
+    at, chars, total = 0, 0, None
+    while len(rows) < MAX_ROWS and chars < MAX_CHARS:
+        found = await file.rows.page(at, _ROWS)
+        total = found.count
+        for row in found.rows if found.offset == at else ():
+            if row.broken is None and len(rows) < MAX_ROWS and chars < MAX_CHARS:
+                rows.append(named(row.value))
+                chars += len(str(row.value))
+        at += len(found.rows)
+        if at >= found.known:
+            break
+    shown = await anyio.to_thread.run_sync(lambda: file_rows(file.below, rows, task_root=file.root))
+    if total is None:
+        return "rows", shown, say("viewer.rows_of_more", n=len(rows))
+    return "rows", shown, say("viewer.rows_of", n=len(rows), total=total) if len(rows) < total else None
+
+
+def _list(file: _File, data: bytes) -> Masked:
     source: BinaryIO = io.BytesIO(data)
     if len(data) < file.entry.size:
         source = io.BufferedReader(RangeFile(file.entry.size, lambda start, end: _fetch(file, start, end)))
-    if archives.is_archive(file.below):
-        return "members", _listed(archives.members(file.below, source, file.entry.size)), None
-    found = parquet.first_rows(source)
-    part = say("viewer.rows_of", n=len(found.rows), total=found.total) if len(found.rows) < found.total else None
-    return "rows", file_rows(file.below, found.rows, task_root=file.root), part
+    return _listed(archives.members(file.below, source, file.entry.size))
 
 
 def _fetch(file: _File, start: int, end: int) -> bytes:

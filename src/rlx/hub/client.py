@@ -21,6 +21,7 @@ import stamina
 from rlx import __version__
 from rlx.errors import Forbidden, NotFound, TooLarge, Upstream, UserError
 from rlx.hub.budget import BudgetMeter, retry_after
+from rlx.hub.desk import Desk
 from rlx.hub.info import Commit, FolderEntry, RepoInfo, TreeEntry, read_commit, read_entry, read_info
 from rlx.ids import EnvKey, Kind
 from rlx.telemetry import span
@@ -77,6 +78,8 @@ class HubClient:
         self.endpoint = endpoint.rstrip("/")
         self.connections = connections
         self.budget = BudgetMeter(clock)
+        self.desk: Desk | None = None
+        """Where files too big to be read at once are dealt with; None: nothing of them is kept."""
         self._pause = pause
         self._answered = False
         self._http = httpx2.AsyncClient(

@@ -11,6 +11,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 
 from rlx.errors import NotFound, TooLarge, UserError
 from rlx.hub.client import PATHS_A_CALL, HubClient, Token
+from rlx.hub.desk import Desk
 from rlx.hub.info import FolderEntry, RepoInfo, TreeEntry
 from rlx.hub.parallel import each
 from rlx.hub.tree import Folder, Listed, Marks, Tree, as_entries, folder_children
@@ -67,6 +68,10 @@ class Repo:
         if self.info.sha is None:
             raise ValueError("A repository is opened from HubClient.info, which sets the revision.")
         return self.info.sha
+
+    @property
+    def desk(self) -> Desk | None:
+        return self.client.desk
 
     async def listing(self) -> Tree:
         """Everything or, where that is too much, what a walk for tasks came across: `Tree.is_whole` tells."""

@@ -45,7 +45,7 @@ from rlx.model.environments import (
     Tile,
     Tiles,
 )
-from rlx.model.files import Blob, FileEntry, Listing
+from rlx.model.files import Blob, FileEntry, Listing, NoTable, TableFile, TablePage, TableRow
 from rlx.model.tasks import (
     Alias,
     Availability,
@@ -100,6 +100,7 @@ __all__ = [
     "Markdown",
     "Message",
     "Messages",
+    "NoTable",
     "Note",
     "Page",
     "Progress",
@@ -117,6 +118,9 @@ __all__ = [
     "Subset",
     "Summary",
     "Support",
+    "TableFile",
+    "TablePage",
+    "TableRow",
     "Task",
     "TaskCard",
     "TaskChanges",

@@ -51,5 +51,6 @@ def to_json(value: object, language: str = DEFAULT) -> Json:
 
 
 def object_json(value: "DataclassInstance", language: str = DEFAULT) -> dict[str, Json]:
-    """A dataclass as an object of its fields."""
-    return {field.name: to_json(getattr(value, field.name), language) for field in fields(value)}
+    """A dataclass as an object of its fields, but for those whose metadata says that they are not told."""
+    told = (field for field in fields(value) if field.metadata.get("told", True))
+    return {field.name: to_json(getattr(value, field.name), language) for field in told}

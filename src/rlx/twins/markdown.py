@@ -3,11 +3,26 @@
 Repository text stands in fences or on escaped single lines, so it cannot pose as the document's own structure.
 """
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rlx.ids import EnvKey
-from rlx.model import Blob, Block, EnvCard, EnvPage, Facet, FilesBlock, Listing, Page, Shares, Summary, TaskCard
+from rlx.model import (
+    Blob,
+    Block,
+    EnvCard,
+    EnvPage,
+    Facet,
+    FilesBlock,
+    Listing,
+    NoTable,
+    Page,
+    Shares,
+    Summary,
+    TablePage,
+    TaskCard,
+)
 from rlx.texts import DEFAULT, say, words
 from rlx.twins.blocks import files_markdown
 from rlx.twins.inline import fence, language_of, line, span
@@ -69,11 +84,13 @@ def folder_markdown(listing: Listing, language: str = DEFAULT) -> str:
     return join([f"# {span(f'{listing.path}/')}", _entries(listing, language)])
 
 
-def file_markdown(blob: Blob, language: str = DEFAULT) -> str:
-    """A text file in a fence; for other files only what they are."""
+def file_markdown(blob: Blob, language: str = DEFAULT, rows: TablePage | NoTable | None = None) -> str:
+    """A text file in a fence, a page of rows of a long table; for other files only what they are."""
     parts = [f"# {span(blob.path)}", words(say("twins.bytes", n=blob.size), language)]
     if blob.encoding_note is not None:
         parts.append(line(blob.encoding_note, language))
+    if isinstance(rows, TablePage) and rows.rows:
+        return join([*parts, *_table(rows, language)])
     if blob.truncated:
         parts.append(words(say("twins.truncated"), language))
     parts += withheld_parts(blob.withheld, language)
@@ -81,6 +98,19 @@ def file_markdown(blob: Blob, language: str = DEFAULT) -> str:
         fence(blob.text, language_of(blob.path)) if blob.text is not None else words(say("twins.binary"), language)
     )
     return join(parts)
+
+
+def _table(page: TablePage, language: str) -> Iterator[str]:
+    first, last = page.rows[0].number, page.rows[-1].number
+    if page.total is None:
+        yield words(say("rows.range_so_far", first=first, last=last, known=page.known), language)
+    else:
+        yield words(say("rows.range", first=first, last=last, total=page.total), language)
+    yield from (line(note, language) for note in page.notes)
+    yield from withheld_parts(page.withheld, language)
+    yield from (f"{row.number:,}: {line(row.broken, language)}" for row in page.rows if row.broken is not None)
+    values = [row.value.value for row in page.rows if row.value is not None]
+    yield fence("".join(f"{json.dumps(value, ensure_ascii=False)}\n" for value in values), "json")
 
 
 def _head(summary: Summary, at: Addresses, language: str) -> Iterator[str]:

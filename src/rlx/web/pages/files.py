@@ -12,7 +12,7 @@ from rlx.errors import BadInput, Forbidden, NotFound, envelope
 from rlx.formats.base import Environment
 from rlx.formats.reading import FileWithheld
 from rlx.ids import EnvKey
-from rlx.model import Blob, Listing
+from rlx.model import Blob, Listing, NoTable, TablePage
 from rlx.telemetry import span
 from rlx.twins.inline import line
 from rlx.twins.jsonable import object_json, to_json
@@ -24,7 +24,7 @@ from rlx.web.pages.raw import is_served
 from rlx.web.respond import View, answer, cached, page_html
 from rlx.web.site import language_of, links_of, open_asked, viewer_of
 from rlx.web.tree import Branch, branch, folders_above, way_down
-from rlx.web.views import draw
+from rlx.web.views import draw, table
 from rlx.web.views.base import Asked
 
 type Found = Listing | Blob | Forbidden
@@ -65,6 +65,7 @@ async def show_file(request: Request, opened: Environment, key: EnvKey, ref: str
         found = await _ask(opened, ref, path)
         if isinstance(found, Listing) and start > 1:
             found = await _later_part(opened, ref, path, start - 1)
+        rows = await _rows(found, spot)
         side = None if spot.full or isinstance(found, Listing) else await _side(opened, ref, path)
     if "part" in query:
         return await _fragment(request, found, spot)
@@ -73,23 +74,34 @@ async def show_file(request: Request, opened: Environment, key: EnvKey, ref: str
     view = View(
         "folder.html" if isinstance(found, Listing) else "file.html",
         links.file(key, ref, path, start=start, view=spot.view),
-        {**variables, **await _drawn(found, spot, links, language_of(request))},
-        json=lambda language: file_json(found, key, ref, links, language),
-        markdown=lambda language: _markdown(found, language),
+        {**variables, **await _drawn(found, rows, spot, links, language_of(request))},
+        json=lambda language: file_json(found, key, ref, links, language, rows),
+        markdown=lambda language: _markdown(found, rows, language),
         status=403 if isinstance(found, Forbidden) else 200,
     )
     return await answer(request, view)
 
 
-async def _drawn(found: Found, spot: _Spot, links: Links, language: str) -> Mapping[str, Any]:
+async def _rows(found: Found, spot: _Spot) -> TablePage | NoTable | None:
+    """The rows that are asked for, of a file that is long and shown as a table."""
+    if not isinstance(found, Blob) or found.table is None or spot.view not in (None, table.VIEW.name):
+        return None
+    return await found.table.page(spot.start, table.PAGE)
+
+
+async def _drawn(
+    found: Found, rows: TablePage | NoTable | None, spot: _Spot, links: Links, language: str
+) -> Mapping[str, Any]:
     if isinstance(found, Listing):
         return {"folder": found}
     if isinstance(found, Forbidden):
         told = (found.reason, found.note) if isinstance(found, FileWithheld) else (found.message, found.hint)
         return {"blob": None, "reasons": told}
-    asked = Asked(spot.key, spot.ref, links, language, spot.start)
+    asked = Asked(spot.key, spot.ref, links, language, spot.start, spot.view, spot.full, rows)
     drawn = await anyio.to_thread.run_sync(draw, found, spot.view, asked)
-    return {"blob": found, "drawn": drawn, "served": is_served(found)}
+    is_paged = isinstance(rows, TablePage) and drawn.view.name == table.VIEW.name
+    withheld = rows.withheld if isinstance(rows, TablePage) and is_paged else found.withheld
+    return {"blob": found, "drawn": drawn, "served": is_served(found), "withheld": withheld}
 
 
 async def _fragment(request: Request, found: Found, spot: _Spot) -> Response:
@@ -112,20 +124,28 @@ async def _fragment(request: Request, found: Found, spot: _Spot) -> Response:
     return cached(request, response, viewer_of(request))
 
 
-def file_json(found: Found, key: EnvKey, ref: str | None, links: Links, language: str) -> Json:
-    """A folder's entries, a file's text, or why it is withheld."""
+def file_json(
+    found: Found,
+    key: EnvKey,
+    ref: str | None,
+    links: Links,
+    language: str,
+    rows: TablePage | NoTable | None = None,
+) -> Json:
+    """A folder's entries, a file's text and a page of its rows where it is a long table, or why it is withheld."""
     if isinstance(found, Forbidden):
         return to_json(envelope(found))
     if isinstance(found, Listing):
         return {"type": "folder", **object_json(found, language)}
     raw = links.raw(key, ref, found.path) if is_served(found) else None
-    return {"type": "file", **object_json(found, language), "raw": raw}
+    told = to_json(rows, language) if isinstance(rows, TablePage) else None
+    return {"type": "file", **object_json(found, language), "rows": told, "raw": raw}
 
 
-def _markdown(found: Found, language: str) -> str:
+def _markdown(found: Found, rows: TablePage | NoTable | None, language: str) -> str:
     if isinstance(found, Forbidden):
         return f"{line(found.message, language)}\n"
-    return folder_markdown(found, language) if isinstance(found, Listing) else file_markdown(found, language)
+    return folder_markdown(found, language) if isinstance(found, Listing) else file_markdown(found, language, rows)
 
 
 async def _ask(opened: Environment, ref: str | None, path: str) -> Found:

@@ -9,9 +9,9 @@ from rlx.web.views import lines, media, members, notebook, octets, rendered, tab
 from rlx.web.views.base import Asked, FileView, Unfit
 
 VIEWS: tuple[FileView, ...] = (
+    table.VIEW,
     members.VIEW,
     notebook.VIEW,
-    table.VIEW,
     lines.VIEW,
     rendered.VIEW,
     media.VIEW,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rlx.ids import EnvKey
-from rlx.model import Blob
+from rlx.model import Blob, NoTable, TablePage
 from rlx.texts import Say
 from rlx.web.links import Links
 
@@ -19,6 +19,10 @@ class Asked:
     language: str
     start: int = 1
     """First line, row or member of the page, counted from 1."""
+    view: str | None = None
+    full: bool = False
+    rows: TablePage | NoTable | None = None
+    """The rows that are asked for, of a file too long for its text to be read as a table."""
 
 
 class Unfit(Exception):

@@ -1,31 +1,28 @@
-"""Rows as a table: CSV, JSON Lines, lists of records, and what a parquet file holds."""
+"""Rows as a table: what a container holds, and CSV, JSON Lines, lists of records of any size, a page at a time."""
 
-import csv
-import io
-import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlsplit
 
-from rlx.answers.shown import MARK, Json
-from rlx.model import Blob
-from rlx.texts import say
+from rlx.answers.shown import MARK
+from rlx.formats.rows.kinds import kind_of, packing_of
+from rlx.formats.rows.opening import source_of
+from rlx.formats.rows.sources.base import Row as SourceRow
+from rlx.formats.rows.sources.base import Source, Unreadable
+from rlx.model import Blob, NoTable, TablePage
+from rlx.texts import Say, say
 from rlx.web.views import lines
-from rlx.web.views.base import Asked, FileView, Span, Unfit, page_of, suffix
+from rlx.web.views.base import Asked, FileView, Unfit, suffix
 from rlx.web.views.cells import Cell, Cells
 
 PAGE = 100
 MAX_COLUMNS = 60
-# The limit is of the process, so all who read such files set the same one; cells are bounded by the size of the file.
-csv.field_size_limit(128 * 1024 * 1024)
 
-_SEPARATORS = (",", ";", "\t", "|")
-_LINES = frozenset({"jsonl", "ndjson"})
 _RECORDS = re.compile(r"[\s\ufeff]*(?:\[\s*\{|\{\s*\"[^\"\n]{1,200}\"\s*:\s*\{)")
-_LOOKED_AT = 50
-"""First lines of a file among which one must be a record."""
 _FEW = 3
 """Records from which a JSON object is a table of its values."""
+_NUMBER = re.compile(r"[+-]?[\d,]*\.?\d+(?:[eE][+-]?\d+)?%?")
 
 type Record = Mapping[str, object]
 
@@ -36,6 +33,45 @@ class Row:
     url: str | None
     """Where it stands in the text."""
     cells: tuple[Cell, ...]
+    broken: Say | None
+    """Why there are no cells."""
+    note: Say | None
+    """What is odd about them."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowSpan:
+    """The rows of a page, from 1."""
+
+    first: int
+    last: int
+    total: int | None
+    """None while it is unknown; `known` rows can be reached."""
+    known: int
+    size: int = PAGE
+
+    @property
+    def previous(self) -> int | None:
+        return max(1, self.first - self.size) if self.first > 1 else None
+
+    @property
+    def next(self) -> int | None:
+        return self.last + 1 if self.last < self.known or self.total is None else None
+
+    @property
+    def final(self) -> int | None:
+        """First row of the last page; None on it, and while it is unknown."""
+        if self.total is None or self.last >= self.total:
+            return None
+        return self.total - (self.total - 1) % self.size
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """The form that leads to a row: where it goes, and what it tells beside the row."""
+
+    action: str
+    fields: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,120 +80,102 @@ class Table:
     numeric: frozenset[int]
     """Places of the columns that hold nothing but numbers."""
     rows: tuple[Row, ...]
-    page: Span
+    page: RowSpan
     left_off: int
     """Columns past the limit."""
+    notes: tuple[Say, ...]
+    jump: Jump
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
-    """One page of rows, as records."""
+class _Drawable:
+    """One row before it is drawn."""
 
-    page: Span
-    records: tuple[Record, ...]
-    lines: tuple[int, ...] = ()
-    """On which line of the text each begins, where that is known."""
+    number: int
+    record: Record
+    line: int | None
+    broken: Say | None
+    note: Say | None
 
 
 def _draw(blob: Blob, asked: Asked) -> Table:
-    rows = _read(blob, asked.start)
-    names = tuple(dict.fromkeys(name for record in rows.records for name in record))
+    page, rows, notes = _given(asked.rows) if asked.rows is not None else _read(blob, asked.start)
+    is_delimited = kind_of(blob.path) == "delimited"
+    names = tuple(dict.fromkeys(name for row in rows for name in row.record))
     columns = names[:MAX_COLUMNS]
     cells = Cells(asked)
-    drawn = tuple(
-        Row(
-            rows.page.first + at,
-            _line_url(blob, asked, rows.lines[at]) if rows.lines else None,
-            tuple(cells.draw(record.get(name, Cells.ABSENT)) for name in columns),
-        )
-        for at, record in enumerate(rows.records)
-    )
-    numeric = frozenset(
-        at for at, name in enumerate(columns) if _is_numeric(record[name] for record in rows.records if name in record)
-    )
-    return Table(columns, numeric, drawn, rows.page, len(names) - len(columns))
+    known_lines = blob.text.count("\n") + 1 if blob.text is not None and blob.form == "file" else 0
+    drawn: list[Row] = []
+    values: dict[str, list[object]] = {name: [] for name in columns}
+    for row in rows:
+        record = {key: _scalar(cell) for key, cell in row.record.items()} if is_delimited else row.record
+        for name in columns:
+            if name in record:
+                values[name].append(record[name])
+        url = _line_url(blob, asked, row.line) if row.line is not None and row.line <= known_lines else None
+        shown = tuple(cells.draw(record.get(name, Cells.ABSENT)) for name in columns)
+        drawn.append(Row(row.number, url, () if row.broken is not None else shown, row.broken, row.note))
+    numeric = frozenset(at for at, name in enumerate(columns) if _is_numeric(values[name]))
+    return Table(columns, numeric, tuple(drawn), page, len(names) - len(columns), notes, _jump(blob, asked))
 
 
-def _read(blob: Blob, start: int) -> _Rows:
-    text, kind = blob.held or blob.text or "", suffix(blob.path)
-    if blob.form == "rows" or kind in _LINES:
-        return _json_lines(text, start)
-    if kind == "json":
-        return _json(text, start)
-    return _delimited(text, kind, start)
-
-
-def _json_lines(text: str, start: int) -> _Rows:
-    told = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    if not any(isinstance(_parsed(line), dict | list) for _, line in told[:_LOOKED_AT]):
-        raise Unfit(say("viewer.no_records") if told else None)
-    page = page_of(start, len(told), PAGE)
-    part = told[page.first - 1 : page.last]
-    return _Rows(page, tuple(_record(_parsed(line)) for _, line in part), tuple(number for number, _ in part))
-
-
-def _json(text: str, start: int) -> _Rows:
-    value = _parsed(text.lstrip("\ufeff"))
-    items = value if isinstance(value, list) else [*value.values()] if isinstance(value, dict) else []
-    records = [item for item in items if isinstance(item, dict)]
-    if not records or len(records) < len(items) or (isinstance(value, dict) and len(value) < _FEW):
+def _given(page: TablePage | NoTable) -> tuple[RowSpan, list[_Drawable], tuple[Say, ...]]:
+    """Rows of a long file, which were read beforehand."""
+    if isinstance(page, NoTable):
+        raise Unfit(None if page.quiet else page.reason)
+    if not page.rows:
         raise Unfit
-    named = zip(value, records, strict=True) if isinstance(value, dict) else ()
-    found: list[Record] = [{"": key, **record} for key, record in named] or [*records]
-    page = page_of(start, len(found), PAGE)
-    return _Rows(page, tuple(found[page.first - 1 : page.last]))
+    values = [None if row.value is None else row.value.value for row in page.rows]
+    rows = [
+        _Drawable(row.number, _record(value, row.broken), row.line, row.broken, row.note)
+        for row, value in zip(page.rows, values, strict=True)
+    ]
+    return RowSpan(rows[0].number, rows[-1].number, page.total, page.known), rows, page.notes
 
 
-def _delimited(text: str, kind: str, start: int) -> _Rows:
-    head = "\n".join(text.split("\n", _LOOKED_AT)[:_LOOKED_AT])
-    usual = "\t" if kind == "tsv" else ","
-    separator = max((usual, *_SEPARATORS), key=head.count)
-    reader = csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""), delimiter=separator)
-    rows: list[list[str]] = []
-    starts: list[int] = []
-    line = 1
+def _read(blob: Blob, start: int) -> tuple[RowSpan, list[_Drawable], tuple[Say, ...]]:
+    """Rows of a text that is here, its answers replaced already."""
     try:
-        for row in reader:
-            if any(row):
-                rows.append(row)
-                starts.append(line)
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise Unfit(say("viewer.no_table")) from error
-    if len(rows) < 2:
+        source = source_of(blob.path, (blob.text or "").encode("utf-8", "replace"))
+    except Unreadable as error:
+        raise Unfit(None if error.quiet else error.reason) from error
+    first = max(1, min(start, source.known.rows))
+    found = source.rows(first - 1, PAGE)
+    if not found or (suffix(blob.path) == "json" and not _is_usual(source, found)):
         raise Unfit
-    names = _unique(rows[0], max(map(len, rows)))
-    page = page_of(start, len(rows) - 1, PAGE)
-    part = slice(page.first, page.last + 1)
-    records = tuple(dict(zip(names, map(_scalar, row), strict=False)) for row in rows[part])
-    return _Rows(page, records, tuple(starts[part]))
+    rows = [
+        _Drawable(number, _record(row.value, row.broken), row.line, row.broken, row.note)
+        for number, row in enumerate(found, first)
+    ]
+    total = source.known.rows
+    return RowSpan(first, rows[-1].number, total, total), rows, tuple(_notes(rows))
 
 
-def _unique(header: Sequence[str], width: int) -> list[str]:
-    """A name for each column, told apart by its place where the header does not."""
-    names: list[str] = []
-    for at in range(width):
-        name = header[at].strip() if at < len(header) else ""
-        names.append(name if name and name not in names else f"{name} ({at + 1})".strip())
-    return names
+def _is_usual(source: Source, rows: Iterable[SourceRow]) -> bool:
+    """Whether a reader would take a JSON document for a table."""
+    if source.shape == "map" and source.known.rows < _FEW:
+        return False
+    return source.shape in {"list", "map", "lines"} and all(isinstance(row.value, dict) for row in rows)
 
 
-def _parsed(line: str) -> Json:
-    """A value; text that is no JSON stands for itself."""
-    try:
-        value: Json = json.loads(line, parse_int=lambda digits: int(digits) if len(digits) < 1000 else digits)
-    except (ValueError, RecursionError):
-        return line
-    return value
+def _notes(rows: Iterable[_Drawable]) -> Iterator[Say]:
+    known = list(rows)
+    broken, ragged = sum(row.broken is not None for row in known), sum(row.note is not None for row in known)
+    if broken:
+        yield say("rows.broken", n=broken)
+    if ragged:
+        yield say("rows.ragged_rows", n=ragged)
 
 
-def _record(value: Json) -> Record:
-    return value if isinstance(value, dict) else {"": value}
+def _record(value: object, broken: Say | None) -> Record:
+    if broken is not None:
+        return {}
+    return {str(key): item for key, item in value.items()} if isinstance(value, Mapping) else {"": value}
 
 
-def _scalar(cell: str) -> object:
+def _scalar(cell: object) -> object:
     """Numbers of a text table count as numbers, so that they align; they are shown as they are written."""
-    return Cells.Number(cell) if re.fullmatch(r"[+-]?[\d,]*\.?\d+(?:[eE][+-]?\d+)?%?", cell) else cell
+    return Cells.Number(cell) if isinstance(cell, str) and _NUMBER.fullmatch(cell) else cell
 
 
 def _is_numeric(values: Iterable[object]) -> bool:
@@ -171,11 +189,18 @@ def _line_url(blob: Blob, asked: Asked, line: int) -> str:
     return f"{asked.links.file(asked.key, asked.ref, blob.path, view='text', start=start)}#L{line}"
 
 
+def _jump(blob: Blob, asked: Asked) -> Jump:
+    url = urlsplit(asked.links.file(asked.key, asked.ref, blob.path, view=asked.view, full=asked.full))
+    return Jump(url.path, tuple(parse_qsl(url.query)))
+
+
 def _fits(blob: Blob) -> bool:
-    if blob.form != "file" or not blob.text:
-        return blob.form == "rows"
-    kind = suffix(blob.path)
-    return kind in {"csv", "tsv", *_LINES} or (kind == "json" and _RECORDS.match(blob.text) is not None)
+    if blob.table is not None:
+        return True
+    if blob.form != "file" or not blob.text or packing_of(blob.path) is not None:
+        return False
+    kind = kind_of(blob.path)
+    return kind in {"delimited", "lines"} or (kind == "document" and _RECORDS.match(blob.text) is not None)
 
 
 VIEW = FileView("table", say("viewer.view_table"), _fits, _draw)

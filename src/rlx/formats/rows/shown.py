@@ -1,0 +1,77 @@
+"""Pages of a table as a reader may see them: answers replaced, media named, what cannot be read told."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import anyio.to_thread
+
+from rlx.answers.rows import table_row
+from rlx.answers.shown import MARK, Withheld
+from rlx.formats.rows.media import named
+from rlx.formats.rows.opening import RowFile, Rows
+from rlx.formats.rows.sources.base import Unreadable
+from rlx.model import NoTable, TablePage, TableRow
+from rlx.texts import Say, say
+
+_REPORTED = 200
+_KINDS = {bool: "boolean", int: "number", float: "number", str: "text", list: "list", dict: "object"}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTable:
+    """Meets `TableFile`. `below` is the file's path from its task, or from the repository."""
+
+    file: RowFile
+    below: str
+
+    async def page(self, start: int, limit: int) -> TablePage | NoTable:
+        try:
+            rows = await self.file.page(start - 1, limit)
+        except Unreadable as error:
+            return NoTable(error.reason, error.quiet)
+        return await anyio.to_thread.run_sync(shown_page, rows, self.below, start)
+
+
+def shown_page(rows: Rows, path: str, asked: int = 1) -> TablePage:
+    """`rows` of the file at `path`, of which those from number `asked` on were wanted."""
+    found: list[TableRow] = []
+    withheld: dict[Withheld, None] = {}
+    for number, row in enumerate(rows.rows, rows.offset + 1):
+        if row.broken is not None:
+            found.append(TableRow(number, None, row.line, row.broken))
+            continue
+        masked = table_row(named(row.value), path=path, shape=rows.shape, within=rows.within)
+        withheld.update(dict.fromkeys(masked.withheld))
+        found.append(TableRow(number, masked.value, row.line, note=row.note))
+    notes = tuple(_notes(rows, found, asked))
+    told = tuple(list(withheld)[:_REPORTED])
+    return TablePage(rows.columns, tuple(found), rows.count, rows.known, rows.share, notes, told)
+
+
+def _notes(rows: Rows, found: list[TableRow], asked: int) -> Iterator[Say]:
+    if rows.trouble is not None:
+        yield rows.trouble
+    elif rows.count is None:
+        yield say("rows.looking", n=rows.known, percent=int(100 * rows.share))
+    if asked > max(1, rows.known):
+        yield say("rows.past", asked=asked, n=rows.known) if rows.count is not None else say("rows.not_yet", n=asked)
+    broken = sum(row.broken is not None for row in found)
+    if broken:
+        yield say("rows.broken", n=broken)
+    ragged = sum(row.note is not None for row in found)
+    if ragged:
+        yield say("rows.ragged_rows", n=ragged)
+    mixed = _mixed(found)
+    if mixed:
+        yield say("rows.mixed", n=len(mixed), names=", ".join(name[:60] for name in mixed[:5]))
+
+
+def _mixed(found: list[TableRow]) -> list[str]:
+    """Columns whose values are of more than one kind."""
+    kinds: dict[str, set[str]] = {}
+    for row in found:
+        value = row.value.value if row.value is not None else None
+        for name, cell in value.items() if isinstance(value, dict) else ():
+            if cell is not None and cell != MARK:
+                kinds.setdefault(name, set()).add(_KINDS[type(cell)])
+    return [name for name, known in kinds.items() if len(known) > 1]

@@ -1,0 +1,1 @@
+"""Sources of rows, one for each way a file holds them."""

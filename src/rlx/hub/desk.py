@@ -1,0 +1,88 @@
+"""Where files too big to be read at once are dealt with: local disk, what is known of them, and work that goes on."""
+
+import logging
+import shutil
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from threading import Lock
+
+import anyio
+import anyio.abc
+
+from rlx.errors import RlxError
+
+_log = logging.getLogger(__name__)
+
+KEPT = 64
+"""Files of which something is remembered in memory."""
+MAX_FOLDERS = 200
+"""Files of which something is kept on disk; the least recently opened goes first."""
+
+
+class Desk:
+    """One for the process. `folder` is local disk; without a task group nothing goes on in the background."""
+
+    def __init__(self, folder: Path, group: anyio.abc.TaskGroup | None = None, *, at_once: int = 2) -> None:
+        self.folder = folder
+        self._group = group
+        self._slots = anyio.Semaphore(at_once)
+        self._running: set[str] = set()
+        self._kept: OrderedDict[str, object] = OrderedDict()
+        self._lock = Lock()
+
+    def find(self, name: str) -> object | None:
+        with self._lock:
+            if name in self._kept:
+                self._kept.move_to_end(name)
+            return self._kept.get(name)
+
+    def keep(self, name: str, value: object) -> object:
+        """What is remembered as `name`: `value`, or what somebody kept sooner."""
+        with self._lock:
+            known = self._kept.setdefault(name, value)
+            if len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+            return known
+
+    def drawer(self, name: str) -> Path:
+        """A folder for one file, which may be emptied when others need the room. From a worker thread."""
+        path = self.folder / name
+        is_new = not path.is_dir()
+        path.mkdir(parents=True, exist_ok=True)
+        path.touch()
+        if is_new:
+            self._make_room()
+        return path
+
+    def start(self, name: str, work: Callable[[], Awaitable[None]]) -> bool:
+        """Run `work` beside the requests, unless it runs already. Whether it runs."""
+        if self._group is None:
+            return False
+        if name not in self._running:
+            self._running.add(name)
+            self._group.start_soon(self._run, name, work)
+        return True
+
+    async def _run(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        try:
+            async with self._slots:
+                await work()
+        except RlxError as error:
+            _log.warning("reading ahead: %s", error.message)
+        except Exception:  # its failure is its own: whoever asks for the file is told why it cannot be read
+            _log.exception("reading ahead failed")
+        finally:
+            self._running.discard(name)
+
+    def _make_room(self) -> None:
+        drawers = sorted((path for path in self.folder.iterdir() if path.is_dir()), key=_touched)
+        for path in drawers[:-MAX_FOLDERS]:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _touched(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:  # somebody else made room
+        return 0.0
