@@ -12,7 +12,6 @@ from rlx.health.needles import CANARY
 from tests.cli.conftest import Rlx
 
 # The statement by which the catalog finds tasks like another numbers its parameters, which Python 3.12 warns of.
-pytestmark = pytest.mark.filterwarnings("ignore:Binding 1 .*is a named parameter:DeprecationWarning")
 
 
 def test_a_sound_machine_is_said_to_be_well(rlx: Rlx) -> None:

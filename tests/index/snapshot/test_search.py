@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlx.answers.stored import stored
+from rlx.hub.info import read_info
 from rlx.ids import EnvKey
+from rlx.index.env_cards import listed_card
 from rlx.index.snapshot.opened import Snapshot, check
-from rlx.index.snapshot.rows import Content, Counts, TaskRow
+from rlx.index.snapshot.rows import Content, Counts, Likeness, TaskRow
 from rlx.index.snapshot.write import write_snapshot
 from rlx.model import KINDS, EnvCard, EnvPage, EnvQuery, Facets, TaskHits, TaskSearch
 from rlx.store.instance import Collection, Instance
@@ -204,3 +206,44 @@ def test_an_empty_catalog_answers(tmp_path: Path) -> None:
     assert snapshot.tasks(TaskSearch("x"), Instance()).total == 0
     assert snapshot.tasks(TaskSearch(), Instance()).total == 0
     assert snapshot.random(Instance()) is None
+
+
+def listed(place: int) -> EnvCard:
+    return listed_card(read_info("dataset", {"id": f"acme/set{place}", "tags": ["harbor"]}))
+
+
+def row(ref: str, digest: str = "") -> TaskRow:
+    return TaskRow(ref, stored(f"Title of {ref}"), stored(""), {}, digest=digest)
+
+
+def test_relatives_are_the_same_tasks_then_those_that_say_nearly_the_same(tmp_path: Path) -> None:
+    one, two, three = cards = [listed(place) for place in range(3)]
+    tasks = {one.key: [row("a", "x"), row("b")], two.key: [row("a2", "x"), row("c")], three.key: [row("d", "x")]}
+    alike = [
+        Likeness(one.key, "a", two.key, "c", 0.5),
+        Likeness(one.key, "a", one.key, "b", 0.9),
+        Likeness(one.key, "a", two.key, "gone", 0.9),
+    ]
+    path = tmp_path / "catalog.db"
+    write_snapshot(path, Content(cards, tasks, datetime.now(UTC), alike))
+    snapshot = Snapshot(path)
+
+    def told(instance: Instance) -> list[tuple[str, float, bool]]:
+        return [(item.hit.card.ref, item.score, item.same) for item in snapshot.relatives(one.key, "a", instance)]
+
+    assert told(Instance()) == [("a2", 1.0, True), ("d", 1.0, True), ("b", 0.9, False), ("c", 0.5, False)]
+    assert told(Instance(hidden=frozenset({str(two.key)}))) == [("d", 1.0, True), ("b", 0.9, False)]
+    assert told(Instance(hidden=frozenset({str(one.key)}))) == []
+    assert snapshot.relatives(one.key, "b", Instance()) == ()
+    assert snapshot.relatives(one.key, "nowhere", Instance()) == ()
+    assert snapshot.relatives(EnvKey("dataset", "no", "where"), "a", Instance()) == ()
+
+
+def test_ranks_count_those_of_a_kind_that_are_not_hidden(tmp_path: Path) -> None:
+    cards = [listed(place) for place in range(3)]
+    path = tmp_path / "catalog.db"
+    write_snapshot(path, Content(cards, {}, datetime.now(UTC)))
+    snapshot = Snapshot(path)
+    assert [snapshot.rank(card.key, Instance()) for card in cards] == [(1, 3), (2, 3), (3, 3)]
+    hidden = Instance(hidden=frozenset({str(cards[0].key)}))
+    assert [snapshot.rank(card.key, hidden) for card in cards] == [None, (1, 2), (2, 2)]

@@ -90,8 +90,8 @@ class Tasks:
         row = self._db.row("SELECT id FROM tasks WHERE env = ? AND ref = ?", (place, ref))
         if row is None:
             return ()
-        class_ = "SELECT class FROM same WHERE id = ?1"
-        same = self._db.rows(f"SELECT id FROM same WHERE class = ({class_}) AND id <> ?1 ORDER BY id", row)  # noqa: S608
+        sql = "SELECT id FROM same WHERE class = (SELECT class FROM same WHERE id = ?) AND id <> ? ORDER BY id"
+        same = self._db.rows(sql, (*row, *row))
         near = self._db.rows("SELECT other, score FROM alike WHERE id = ? ORDER BY score DESC, other", row)
         scores = {id_: 1.0 for (id_,) in same[:RELATIVES]}
         scores |= {id_: score for id_, score in near if id_ not in scores}
