@@ -11,8 +11,6 @@ from rlx.errors import BadInput
 from rlx.health.needles import CANARY
 from tests.cli.conftest import Rlx
 
-# The statement by which the catalog finds tasks like another numbers its parameters, which Python 3.12 warns of.
-
 
 def test_a_sound_machine_is_said_to_be_well(rlx: Rlx) -> None:
     result = rlx("doctor", "--demo", "--format", "json")
