@@ -19,7 +19,7 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"%PDF-", "application/pdf"),
 )
 _STARTS = re.compile(r"iVBORw0KGgo|/9j/|R0lGOD|UklGR|SUQz|T2dnU|ZkxhQ|JVBERi0")
-_BASE64 = re.compile(r"[A-Za-z0-9+/\s]{256}")
+_BASE64 = re.compile(r"[A-Za-z0-9+/\r\n]{256}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ class DelimitedReading:
     columns: tuple[str, ...]
     scanner: Delimited
     skipped: int
+    header: int
+    """Cells of the header; more columns may be known from the rows after it."""
     shape: str = "delimited"
 
     def row(self, text: bytes, line: int) -> Row:
@@ -31,7 +33,7 @@ class DelimitedReading:
         if len(cells) > MAX_COLUMNS:
             return Row(None, line, broken=say("rows.wide_row", n=len(cells), limit=MAX_COLUMNS))
         named = [*self.columns, *(f"({at + 1})" for at in range(width, len(cells)))]
-        note = say("rows.ragged", n=len(cells), columns=width) if len(cells) != width else None
+        note = say("rows.ragged", n=len(cells), columns=self.header) if len(cells) != self.header else None
         return Row(dict(zip(named, cells, strict=False)), line, note=note)
 
 
@@ -53,7 +55,7 @@ def open_delimited(octets: Octets, path: str) -> tuple[DelimitedReading, int]:
         raise Unreadable(say("rows.wide", n=len(columns), limit=MAX_COLUMNS))
     if len(spans) == header + 1 and len(head) < HEAD:
         raise Unreadable(say("rows.only_header"), quiet=True)
-    return DelimitedReading(columns, scanner, header + 1), start
+    return DelimitedReading(columns, scanner, header + 1, len(records[header])), start
 
 
 def _unique(header: Sequence[str], width: int) -> tuple[str, ...]:

@@ -192,4 +192,5 @@ def _first_row(head: bytes, is_whole: bool) -> Row | None:
 
 def _broken(error: json.JSONDecodeError, length: int) -> Say:
     """Where a row stops being JSON; what stands there is not told, as it may be an answer."""
-    return say("rows.cut_row") if error.pos >= length - 1 else say("rows.broken_row", n=error.pos + 1)
+    is_cut = error.pos >= length - 1 or error.msg.startswith("Unterminated string")
+    return say("rows.cut_row") if is_cut else say("rows.broken_row", n=error.pos + 1)
