@@ -24,7 +24,6 @@ CREATE TABLE tasks (
   combo INTEGER NOT NULL        -- combos.id
 );
 CREATE TABLE combos (id INTEGER PRIMARY KEY, facets TEXT NOT NULL); -- JSON: facet to values; each combination once
-CREATE TABLE combo_counts (env INTEGER, combo INTEGER, n INTEGER NOT NULL, PRIMARY KEY (env, combo)) WITHOUT ROWID;
 CREATE TABLE columns (name TEXT PRIMARY KEY, data BLOB NOT NULL);  -- a number for each task, by id
 -- Words are split and folded before they come here (words.py): whatever is no space is part of a token.
 CREATE VIRTUAL TABLE tasks_fts USING fts5 (

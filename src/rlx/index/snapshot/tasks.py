@@ -9,19 +9,20 @@ are counted beforehand.
 
 import json
 from array import array
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from secrets import randbelow
 
 from rlx.answers.stored import stored
 from rlx.ids import parse_key
+from rlx.index.bits import bits, intersect, sift
 from rlx.index.database import Database
 from rlx.index.facets import facet
+from rlx.index.snapshot.columns import FacetColumn
 from rlx.index.snapshot.rows import TASK_FACETS
 from rlx.index.snapshot.words import asked, env_token, facet_token, match, spans
-from rlx.model import Facet, Relative, TaskCard, TaskHit, TaskHits, TaskSearch
+from rlx.model import Relative, TaskCard, TaskHit, TaskHits, TaskSearch
 
 MOST = 10_000
 """Tasks that a search finds at most."""
@@ -53,34 +54,42 @@ class Tasks:
         self._keys = keys
         self._combos: list[Combo] = [json.loads(row[0]) for row in db.rows("SELECT facets FROM combos ORDER BY id")]
         columns = dict(db.rows("SELECT name, data FROM columns"))
-        self._combo_of = array("I", columns["combo"])
+        combo_of = array("I", columns["combo"])
         self._tokens: Mapping[str, Mapping[str, int]] = json.loads(columns["facet_tokens"])
-        self.count = len(self._combo_of)
+        self.count = len(combo_of)
+        self._columns = {
+            key: FacetColumn([combo[number] for combo in self._combos], combo_of)
+            for number, key in enumerate(TASK_FACETS)
+        }
         self._ids = lru_cache(_KEPT)(self._read_ids)
-        self._per_combo = lru_cache(8)(self._count_combos)
+        self._of_env = lru_cache(_KEPT)(self._read_env)
 
     def search(self, search: TaskSearch, place: int | None, hidden: tuple[int, ...]) -> TaskHits:
         """One page. `place` is the environment's that is asked for; tasks of the `hidden` are not there."""
-        asked_for = _Question(
+        question = _Question(
             asked(search.text), {key: values for key, values in search.filters.items() if values}, place, hidden
         )
         nowhere = search.environment is not None and (place is None or place in hidden)
-        if nowhere or (search.text.strip() and not asked_for.wanted):
-            selected = (facet(key, {}, asked_for.filters.get(key, ())) for key in TASK_FACETS)
+        if nowhere or (search.text.strip() and not question.wanted):
+            selected = (facet(key, {}, question.filters.get(key, ())) for key in TASK_FACETS)
             return TaskHits((), 0, False, tuple(filter(None, selected)), search.offset, search.limit)
         end = search.offset + search.limit
-        if asked_for.wanted:
-            n = len(self._found(asked_for))
-            total, more = min(n, self._most), n > self._most
-            ids: Sequence[int] = self._best(asked_for)[search.offset : end]
+        if question.wanted:
+            found = self._found(question)
+            total, more = min(len(found), self._most), len(found) > self._most
+            ids: Sequence[int] = self._best(question, found)[search.offset : end]
+            counts = self._counts_of_words(question, found)
         else:
-            total, more = sum(self._counted(asked_for, None).values()), False
-            ids = self._listed(asked_for, search.offset, search.limit)
+            mask = self._mask(question)
+            total, more = mask.bit_count(), False
+            ids = list(sift(range(self.count), mask, self.count, search.offset, end))
+            counts = self._counts_of_all(question, mask)
+        facets = (facet(key, counts[key], question.filters.get(key, ())) for key in TASK_FACETS)
         return TaskHits(
-            items=tuple(self._hit(row, asked_for.wanted) for row in self._rows(ids)),
+            items=tuple(self._hit(row, question.wanted) for row in self._rows(ids)),
             total=total,
             more=more,
-            facets=tuple(self._facets(asked_for)),
+            facets=tuple(filter(None, facets)),
             offset=search.offset,
             limit=search.limit,
         )
@@ -101,7 +110,7 @@ class Tasks:
 
     def random(self, place: int) -> str | None:
         """The ref of some task of the environment at `place`."""
-        n = self._db.row("SELECT sum(n) FROM combo_counts WHERE env = ?", (place,))[0]
+        n = self._db.row("SELECT count(*) FROM tasks WHERE env = ?", (place,))[0]
         sql = "SELECT ref FROM tasks WHERE env = ? ORDER BY ref LIMIT 1 OFFSET ?"
         return str(self._db.row(sql, (place, randbelow(n)))[0]) if n else None
 
@@ -109,55 +118,41 @@ class Tasks:
         """The first `MOST` by popularity, and one more when there are more; `but` leaves off the filter of a facet."""
         return self._ids(self._match(question, match(question.wanted), but), self._most + 1)
 
-    def _best(self, question: _Question) -> list[int]:
+    def _best(self, question: _Question, found: Sequence[int]) -> list[int]:
         """Best match first: each of three ways to match goes before the next."""
         whole = self._ids(self._match(question, match(question.wanted, called=True, whole=True)), self._most)
         begun = self._ids(self._match(question, match(question.wanted, called=True)), self._most)
-        return list(dict.fromkeys((*whole, *begun, *self._found(question)[: self._most])))[: self._most]
+        return list(dict.fromkeys((*whole, *begun, *found[: self._most])))[: self._most]
 
-    def _listed(self, question: _Question, offset: int, limit: int) -> Sequence[int]:
-        """By popularity."""
-        query = self._match(question, "")
-        if query is None:
-            return ()
-        if query:
-            sql = "SELECT rowid FROM tasks_fts WHERE tasks_fts MATCH ? ORDER BY rowid LIMIT ? OFFSET ?"
-            return [row[0] for row in self._db.rows(sql, (query, limit, offset))]
-        marks = ",".join("?" * len(question.hidden))
-        sql = f"SELECT id FROM tasks WHERE env NOT IN ({marks}) ORDER BY id LIMIT ? OFFSET ?"  # noqa: S608
-        return [row[0] for row in self._db.rows(sql, (*question.hidden, limit, offset))]
+    def _counts_of_words(self, question: _Question, found: Sequence[int]) -> Mapping[str, Mapping[str, int]]:
+        """By facet how many of the found tasks have each value: the work grows with them, not with the catalog."""
+        counts = {}
+        for key, column in self._columns.items():
+            left = self._found(question, but=key) if key in question.filters else found
+            counts[key] = column.counts_of(left[: self._most])
+        return counts
 
-    def _facets(self, question: _Question) -> Iterator[Facet]:
-        whole = self._counted(question, None)
-        for number, key in enumerate(TASK_FACETS):
-            counts: Counter[str] = Counter()
-            left = self._counted(question, key) if key in question.filters else whole
-            for combo, n in left.items():
-                for value in self._combos[combo][number]:
-                    counts[value] += n
-            found = facet(key, counts, question.filters.get(key, ()))
-            if found is not None:
-                yield found
+    def _mask(self, question: _Question, *, but: str | None = None) -> int:
+        """The tasks that a question without words asks for; `but` leaves off the filter of a facet."""
+        scope = (1 << self.count) - 1 if question.place is None else self._of_env(question.place)
+        for place in question.hidden:
+            scope &= ~self._of_env(place)
+        chosen = (
+            self._columns[key].any_of(values) if key in self._columns else 0
+            for key, values in question.filters.items()
+            if key != but
+        )
+        return intersect(scope, chosen)
 
-    def _counted(self, question: _Question, but: str | None) -> Mapping[int, int]:
-        """How many tasks have each combination of facet values; `but` leaves off the filter of a facet."""
-        if question.wanted:
-            return Counter(map(self._combo_of.__getitem__, self._found(question, but=but)[: self._most]))
-        filters = {key: set(values) for key, values in question.filters.items() if key != but}
-        every = self._per_combo(question.place, question.hidden)
-        return {combo: n for combo, n in every.items() if self._passes(combo, filters)} if filters else every
+    def _counts_of_all(self, question: _Question, mask: int) -> Mapping[str, Mapping[str, int]]:
+        counts = {}
+        for key, column in self._columns.items():
+            left = self._mask(question, but=key) if key in question.filters else mask
+            counts[key] = column.counts_in(left)
+        return counts
 
-    def _passes(self, combo: int, filters: Mapping[str, set[str]]) -> bool:
-        own = dict(zip(TASK_FACETS, self._combos[combo], strict=True))
-        return all(not values.isdisjoint(own.get(key, ())) for key, values in filters.items())
-
-    def _count_combos(self, place: int | None, hidden: tuple[int, ...]) -> Mapping[int, int]:
-        if place is not None:
-            return dict(self._db.rows("SELECT combo, n FROM combo_counts WHERE env = ?", (place,)))
-        every = Counter(dict(self._db.rows("SELECT combo, sum(n) FROM combo_counts GROUP BY combo")))
-        for one in hidden:
-            every.subtract(self._per_combo(one, ()))
-        return every
+    def _read_env(self, place: int) -> int:
+        return bits((row[0] for row in self._db.rows("SELECT id FROM tasks WHERE env = ?", (place,))), self.count)
 
     def _read_ids(self, query: str | None, limit: int) -> Sequence[int]:
         """By popularity: the search index gives tasks in the order of their numbers, and stops at the limit."""
@@ -169,8 +164,8 @@ class Tasks:
         return array("I", (row[0] for row in rows))
 
     def _match(self, question: _Question, words: str, but: str | None = None) -> str | None:
-        """The query of the search index: empty when everything is asked for, None when nothing can be found."""
-        parts = [words] if words else []
+        """The query of the search index; None when nothing can be found."""
+        parts = [words]
         for key, values in question.filters.items():
             if key == but:
                 continue
@@ -181,7 +176,7 @@ class Tasks:
         if question.place is not None:
             parts.append(_either([env_token(question.place)]))
         query = " AND ".join(parts)
-        return f"({query}) NOT {_either(map(env_token, question.hidden))}" if query and question.hidden else query
+        return f"({query}) NOT {_either(map(env_token, question.hidden))}" if question.hidden else query
 
     def _rows(self, ids: Sequence[int]) -> list[tuple[int, int, str, str, str, int]]:
         marks = ",".join("?" * len(ids))

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from array import array
-from collections import Counter, defaultdict, deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.resources import files
@@ -114,7 +114,6 @@ class _Tasks:
         self._numbers: dict[str, dict[str, int]] = {key: {} for key in TASK_FACETS}
         self._values = count()
         self._column = array("I")
-        self._per_env: Counter[tuple[int, int]] = Counter()
         self._digests: dict[str, list[int]] = defaultdict(list)
 
     def write(self, placed: Iterable[_Placed]) -> None:
@@ -131,8 +130,6 @@ class _Tasks:
         self._db.executemany("INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?)", rows)
         combos = [(id_, json.dumps(combo)) for combo, id_ in self._combos.items()]
         self._db.executemany("INSERT INTO combos VALUES (?, ?)", combos)
-        per_env = sorted((place, combo, n) for (place, combo), n in self._per_env.items())
-        self._db.executemany("INSERT INTO combo_counts VALUES (?, ?, ?)", per_env)
         self._db.execute("INSERT INTO columns VALUES ('combo', ?)", (self._column.tobytes(),))
         self._db.execute("INSERT INTO columns VALUES ('facet_tokens', ?)", (json.dumps(self._numbers).encode(),))
         self._db.execute("CREATE INDEX tasks_of_env ON tasks (env, ref)")
@@ -160,7 +157,6 @@ class _Tasks:
             self.count += 1
             combo = self._combo(task_facets(card, row))
             self._column.append(combo)
-            self._per_env[place, combo] += 1
             if row.digest:
                 self._digests[row.digest].append(id_)
             title, brief = row.title[:MAX_TITLE], row.brief[:MAX_BRIEF]
