@@ -110,7 +110,7 @@ class _Tasks:
         self._places: dict[tuple[EnvKey, str], int] = {}
         self._combos: dict[Combo, int] = {}
         self._marks: list[str] = []
-        """By combo: its facet tokens."""
+        """By combo: its facet tokens, and the words of its category."""
         self._numbers: dict[str, dict[str, int]] = {key: {} for key in TASK_FACETS}
         self._values = count()
         self._column = array("I")
@@ -160,8 +160,9 @@ class _Tasks:
             if row.digest:
                 self._digests[row.digest].append(id_)
             title, brief = row.title[:MAX_TITLE], row.brief[:MAX_BRIEF]
-            called = tokens(f"{title} {row.ref.rpartition('/')[2]}")
-            found = called | tokens(f"{row.ref} {brief} {' '.join(row.facets.get('category', ()))} {row.words}")
+            folder, _, called_so = row.ref.rpartition("/")
+            called = tokens(f"{title} {called_so}")
+            found = called | tokens(f"{folder} {brief} {row.words}")
             words = " ".join((*found, title_tokens(called), env_token(place), self._marks[combo]))
             rows.append((id_, place, row.ref, title, brief, combo))
             yield words
@@ -178,8 +179,9 @@ class _Tasks:
         id_ = self._combos.get(combo)
         if id_ is None:
             id_ = self._combos[combo] = len(self._combos)
-            pairs = zip(TASK_FACETS, combo, strict=True)
-            self._marks.append(" ".join(self._mark(key, value) for key, values in pairs for value in values))
+            own = dict(zip(TASK_FACETS, combo, strict=True))
+            marks = (self._mark(key, value) for key, values in own.items() for value in values)
+            self._marks.append(" ".join((*marks, *tokens(" ".join(own["category"])))))
         return id_
 
     def _mark(self, key: str, value: str) -> str:
