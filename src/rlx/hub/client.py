@@ -32,6 +32,8 @@ ATTEMPTS = 3
 MAX_JSON = 64 * 1024 * 1024
 """Bytes of one JSON answer."""
 PATHS_A_CALL = 500
+CONVERTED = "refs/convert/parquet"
+"""The branch on which the Hub keeps rows it converted itself."""
 _NEXT = re.compile(r'<([^<>]{1,4000})>\s*;[^,]*rel="?next"?')
 _UNCONNECTED = (httpx2.ConnectError, httpx2.ConnectTimeout)
 _RETRIED = frozenset({408, 500, 502, 503, 504})
@@ -160,6 +162,15 @@ class HubClient:
             and isinstance(ref.get("name"), str)
             and isinstance(ref.get("targetCommit"), str)
         }
+
+    async def converted(self, key: EnvKey, *, token: Token) -> str | None:
+        """The commit of the branch to which the Hub converted the rows of `key`; None where there is none."""
+        raw = await self._json("GET", f"{self._api(key)}/refs", token=token, what=f"the branches of {key}")
+        found = raw.get("converts") if isinstance(raw, Mapping) else None
+        for ref in found if isinstance(found, list) else []:
+            if isinstance(ref, Mapping) and ref.get("ref") == CONVERTED and isinstance(ref.get("targetCommit"), str):
+                return str(ref["targetCommit"])
+        return None
 
     async def commits(self, key: EnvKey, *, token: Token, limit: int = 50) -> list[Commit]:
         """The newest commits of the default branch, newest first."""

@@ -13,8 +13,6 @@ from typing import Final
 from rlx.formats.rows.kinds import kind_of
 from rlx.formats.rows.patterns import Work, expand
 
-CONVERTED: Final = "refs/convert/parquet"
-"""The branch on which the Hub keeps rows it converted itself."""
 MAX_CONFIGS: Final = 3000
 MAX_FILES: Final = 20_000
 """Files of one split."""
@@ -69,8 +67,8 @@ class Layout:
 def layout(card: Mapping[str, object], paths: Sequence[str], converted: Sequence[str] = ()) -> Layout:
     """The splits of a repository that holds `paths`, by its front matter.
 
-    `converted` are the paths of the branch `CONVERTED`, which is used where the repository itself has no tables; those
-    splits' paths are that branch's. Never raises.
+    `converted` are the paths of the branch to which the Hub converted the rows, which is used where the repository
+    itself has no tables; those splits' paths are that branch's. Never raises.
     """
     tables = [path for path in paths if is_table(path)]
     configs = _configs(card)

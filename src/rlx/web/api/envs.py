@@ -23,12 +23,13 @@ from rlx.web.queries import AskedTasks
 from rlx.web.respond import cached, to_bytes
 from rlx.web.site import links_of, open_asked, site_of, viewer_of
 from rlx.web.sse import EventStream, last_event_id
+from rlx.web.views.table import PAGE
 
 MaybeRevision = Annotated[str | None, Query(description="A branch, tag or commit; without one, the newest.")]
 Ref = Annotated[str, Query(description="The task's ref, as its card gives it.")]
 MaybeRef = Annotated[str | None, Query(description="The task whose file it is; without one, the repository's.")]
 Path = Annotated[str, Query(description="Relative to the task, or to the repository.")]
-Offset = Annotated[int, Query(ge=0, le=10_000_000, description="Entries before the first one.")]
+Offset = Annotated[int, Query(ge=0, le=1_000_000_000, description="Entries or rows before the first one.")]
 
 
 def env_key(request: Request, org: str, name: str, revision: MaybeRevision = None) -> EnvKey:
@@ -63,12 +64,14 @@ async def task(request: Request, key: Key, ref: Ref) -> Response:
     return reply(request, {**task_json(found, aliases, but_same(relatives), key, links_of(request), DEFAULT)})
 
 
-async def file(request: Request, key: Key, path: Path, ref: MaybeRef = None) -> Response:
-    """One file of a task or of the repository; `Forbidden` with the reason when it is withheld."""
+async def file(request: Request, key: Key, path: Path, ref: MaybeRef = None, offset: Offset = 0) -> Response:
+    """One file of a task or of the repository, with a hundred rows from `offset` where it is a long table; `Forbidden`
+    with the reason when it is withheld."""
     found = await _found(request, key, ref, path)
     if not isinstance(found, Blob):
         raise BadInput(f"{path[:200]!r} is a folder.", hint="Use the folder route.")
-    return reply(request, file_json(found, key, ref, links_of(request), DEFAULT))
+    rows = None if found.table is None else await found.table.page(offset + 1, PAGE)
+    return reply(request, file_json(found, key, ref, links_of(request), DEFAULT, rows))
 
 
 async def folder(request: Request, key: Key, path: Path = "", ref: MaybeRef = None, offset: Offset = 0) -> Response:

@@ -204,6 +204,27 @@ class FolderAnswer(Shape):
     offset: int
 
 
+class TableRowAnswer(Shape):
+    number: int
+    """From 1."""
+    value: Any
+    line: int | None
+    broken: str | None
+    """Why there is no value."""
+    note: str | None
+
+
+class TableAnswer(Shape):
+    columns: list[str]
+    rows: list[TableRowAnswer]
+    total: int | None
+    """None while it is unknown."""
+    known: int
+    share: float
+    notes: list[str]
+    withheld: list[WithheldAnswer]
+
+
 class FileAnswer(Shape):
     type: str
     path: str
@@ -217,6 +238,8 @@ class FileAnswer(Shape):
     """file, or what `text` or `inside` holds as JSON Lines: rows of a table, members of an archive."""
     inside: str | None
     note: str | None
+    rows: TableAnswer | None
+    """A page of them, of a long table."""
     raw: str | None
 
 

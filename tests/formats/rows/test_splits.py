@@ -1,0 +1,98 @@
+"""A split is one table, whatever files it is made of."""
+
+import io
+import json
+from collections.abc import Callable, Mapping
+
+import httpx2
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from rlx.formats.rows.splits import SplitPage, SplitRows, find_splits
+from rlx.hub.client import HubClient
+from rlx.hub.repo import Repo
+from rlx.texts import words
+from tests.formats.rows.conftest import KEY, Hub
+
+pytestmark = pytest.mark.anyio
+
+type Make = Callable[[Mapping[str, bytes]], Hub]
+ENOUGH = 60.0
+
+
+def lines(first: int, count: int) -> bytes:
+    return "".join(json.dumps({"n": n, "x": "y" * 200}) + "\n" for n in range(first, first + count)).encode()
+
+
+def parquet(first: int, count: int) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(pa.table({"n": range(first, first + count)}), out)
+    return out.getvalue()
+
+
+async def opened(client: HubClient, name: str = "train") -> SplitRows:
+    found = await find_splits(Repo(client, await client.info(KEY, token=False), False))
+    return await found.open(next(split for split in found.layout.splits if split.name == name))
+
+
+def numbers(page: SplitPage) -> list[object]:
+    return [place.row.value["n"] for place in page.rows if isinstance(place.row.value, dict)]
+
+
+async def test_rows_go_on_from_file_to_file(hub: Make) -> None:
+    made = hub({f"data/train-{n:05}-of-00003.jsonl": lines(n * 1000, 1000) for n in range(3)})
+    async with made.opened() as client:
+        split = await opened(client)
+        page = await split.page(1_995, 10, patience=ENOUGH)
+        assert numbers(page) == list(range(1_995, 2_005))
+        assert [(place.path[11:16], place.at) for place in page.rows[4:6]] == [("00001", 999), ("00002", 0)]
+        assert page.known >= 2_005
+        assert await split.count(patience=ENOUGH) == 3_000
+        assert numbers(await split.page(2_999, 10)) == [2_999]
+        past = await split.page(3_000, 10)
+        assert (past.rows, past.count, past.known) == ((), 3_000, 3_000)
+
+
+async def test_a_file_whose_end_is_unknown_hides_what_follows_till_it_is_known(hub: Make) -> None:
+    made = hub({"train-a.jsonl": lines(0, 20_000), "train-b.jsonl": lines(20_000, 10)})
+    async with made.opened() as client:
+        split = await opened(client)
+        page = await split.page(20_005, 5, patience=0.0)
+        assert (page.rows, page.count) == ((), None)
+        assert 0 < page.known < 20_000
+        assert numbers(await split.page(20_005, 5, patience=ENOUGH)) == list(range(20_005, 20_010))
+
+
+async def test_a_file_that_cannot_be_read_is_told_and_the_others_are_there(hub: Make) -> None:
+    made = hub({"train-a.parquet": parquet(0, 10), "train-b.parquet": b"PAR1", "train-c.parquet": parquet(10, 10)})
+    async with made.opened() as client:
+        page = await (await opened(client)).page(5, 10)
+        assert numbers(page) == list(range(5, 15))
+        assert (page.columns, page.count) == (("n",), 20)
+        assert [(path, words(why)) for path, why in page.refused] == [
+            ("train-b.parquet", "It cannot be read as a parquet file.")
+        ]
+
+
+async def test_rows_that_the_hub_converted_are_read_from_its_branch() -> None:
+    data, main, branch = parquet(0, 3), "a" * 40, "b" * 40
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        path = request.url.path
+        if path.endswith("/refs"):
+            converts = [{"name": "parquet", "ref": "refs/convert/parquet", "targetCommit": branch}]
+            return httpx2.Response(200, json={"branches": [], "converts": converts, "tags": []})
+        if f"/tree/{main}" in path:
+            return httpx2.Response(200, json=[{"type": "file", "path": "a.tar", "oid": "1", "size": 5}])
+        if f"/tree/{branch}" in path:
+            entry = {"type": "file", "path": "default/test/0000.parquet", "oid": "2", "size": len(data)}
+            return httpx2.Response(200, json=[entry])
+        if f"/resolve/{branch}/" in path:
+            start, _, end = request.headers["range"].removeprefix("bytes=").partition("-")
+            return httpx2.Response(206, content=data[int(start) : int(end) + 1])
+        return httpx2.Response(200, json={"id": KEY.repo_id, "sha": main})
+
+    client = HubClient("http://hub.test", transport=httpx2.MockTransport(answer))
+    assert numbers(await (await opened(client, "test")).page(1, 5)) == [1, 2]
+    await client.aclose()
