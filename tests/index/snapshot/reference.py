@@ -59,7 +59,7 @@ class Item:
 
 def environments(content: Content, query: EnvQuery, instance: Instance) -> Answer:
     cards = [card for card in content.envs if str(card.key) not in instance.hidden]
-    words = query.text.lower().split()
+    words = _folded(query.text).split()
     cards = [card for card in cards if all(word in _text(card) for word in words)]
     if query.collection is not None:
         members = [item.environments for item in instance.collections if item.id == query.collection]
@@ -183,7 +183,12 @@ def _own(card: EnvCard, row: TaskRow) -> Mapping[str, Sequence[str]]:
 
 
 def _text(card: EnvCard) -> str:
-    return f"{card.key.org}/{card.key.name} {card.title} {card.brief} {' '.join(card.tags)}".lower()
+    return _folded(f"{card.key.org}/{card.key.name} {card.title} {card.brief} {' '.join(card.tags)}")
+
+
+def _folded(text: str) -> str:
+    composed = unicodedata.normalize("NFKC", text)
+    return unicodedata.normalize("NFKC", composed.casefold())
 
 
 def _every(row: TaskRow) -> list[str]:
@@ -203,12 +208,12 @@ def _begins(word: str, words: list[str]) -> bool:
 def _asked(text: str) -> list[str]:
     """Latin words as they stand; runs of joined writing as their pairs."""
     found: list[str] = []
-    for run in _runs(text):
+    for run in _runs(text)[:8]:
         if _joined(run[0]) and len(run) > 1:
-            found += [run[place : place + 2] for place in range(len(run) - 1)]
+            found += [run[:40][place : place + 2] for place in range(len(run[:40]) - 1)]
         else:
             found.append(run[:40])
-    return list(dict.fromkeys(found))[:8]
+    return list(dict.fromkeys(found))
 
 
 def _words(text: str) -> list[str]:
@@ -224,8 +229,9 @@ def _words(text: str) -> list[str]:
 def _runs(text: str) -> list[str]:
     runs: list[str] = []
     last = ""
-    for char in unicodedata.normalize("NFKC", text).casefold():
-        kind = "joined" if _joined(char) else "word" if char.isalnum() else ""
+    for char in _folded(text):
+        goes_on = last == "word" and _is_mark(char)
+        kind = "joined" if _joined(char) else "word" if char.isalnum() or goes_on else ""
         if kind and kind == last:
             runs[-1] += char
         elif kind:
@@ -236,4 +242,8 @@ def _runs(text: str) -> list[str]:
 
 def _joined(char: str) -> bool:
     name = unicodedata.name(char, "")
-    return name.startswith(("HANGUL", "CJK UNIFIED", "HIRAGANA", "KATAKANA"))
+    return name.startswith(("HANGUL", "CJK UNIFIED", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR"))
+
+
+def _is_mark(char: str) -> bool:
+    return unicodedata.category(char) in {"Mn", "Mc"} and not unicodedata.name(char, "").startswith("VARIATION")

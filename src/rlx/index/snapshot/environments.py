@@ -13,6 +13,7 @@ from rlx.index.bits import bits, intersect, sift
 from rlx.index.codec import env_card_in
 from rlx.index.database import Database
 from rlx.index.facets import facet
+from rlx.index.snapshot.words import fold
 from rlx.model import KINDS, EnvCard, EnvPage, EnvQuery, Facet
 from rlx.store.instance import Instance
 
@@ -174,7 +175,7 @@ class Environments:
 
     def _left(self, query: EnvQuery, instance: Instance) -> tuple[int, dict[str, int]]:
         """What words and collection leave, whatever the kind, and what each facet's filter alone would."""
-        left = self._visible(instance.hidden) & self._found(tuple(query.text.lower().split()))
+        left = self._visible(instance.hidden) & self._found(tuple(fold(query.text).split()))
         if query.collection is not None:
             left &= self._members(query.collection, instance)
         return left, {key: self._any(key, values) for key, values in query.filters.items() if values}

@@ -1,23 +1,36 @@
 """How tasks are searched: what their words are, and which of them a query asks for.
 
-A word is a run of letters and digits, folded. Chinese, Japanese and Korean are written without spaces, or with endings
-that grow onto words, so their runs are indexed as single characters and pairs, and found inside longer runs.
+A word is a run of letters and digits with the marks on them, folded. Chinese, Japanese, Korean, Thai, Lao, Khmer and
+Burmese are written without spaces, or with endings that grow onto words, so their runs are indexed as single characters
+and pairs, and found inside longer runs.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
 MAX_WORDS = 8
-"""Words of a query; more are ignored."""
+"""Words of a query, runs of unspaced writing among them; more are ignored."""
 MAX_WORD = 40
 """Characters of a word; the rest are ignored, in tasks and in queries."""
 
 _JOINED = (
-    r"\u1100-\u11ff\u3005\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-    r"\U00020000-\U0003ffff"
+    r"\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u312f\u3130-\u318f\u31a0-\u31bf\u31f0-\u31ff"
+    r"\u3400-\u4dbf\u4e00-\u9fff\ua9e0-\ua9ff\uaa60-\uaa7f\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_RUNS = re.compile(rf"([{_JOINED}]+)|((?:(?![{_JOINED}])[^\W_])+)")
+_SELECTORS = range(0xFE00, 0xFE10)
+"""They choose how a character is drawn, and are marks by name alone."""
+# Characters of a pattern: marks, which the pattern language cannot name, and those that join the one before.
+_MARKS = "".join(
+    chr(code)
+    for code in range(0x300, 0x1F000)
+    if code not in _SELECTORS and unicodedata.category(chr(code)) in {"Mn", "Mc"}
+)
+_LETTERS = rf"[^\W_{_JOINED}]"
+_RUNS = re.compile(rf"([{_JOINED}]+)|({_LETTERS}+(?:(?:(?![{_JOINED}])[{_MARKS}])+{_LETTERS}*)*)")
+_CLUSTERS = re.compile(rf".[{_MARKS}\u1160-\u11ff\uff9e\uff9f]*", re.DOTALL)
+"""Pieces of a text that are folded each by itself."""
 _ASCII_WORDS = re.compile(rf"([a-z0-9]{{1,{MAX_WORD}}})[a-z0-9]*")
 
 # Private characters, which no word holds, make tokens that are no words of the text. One character is all a token of
@@ -34,7 +47,7 @@ def tokens(text: str) -> set[str]:
     if text.isascii():
         return set(_ASCII_WORDS.findall(text.lower()))
     found: set[str] = set()
-    for joined, word in _RUNS.findall(_folded(text)):
+    for joined, word in _RUNS.findall(fold(text)):
         if word:
             found.add(word[:MAX_WORD])
         else:
@@ -46,13 +59,13 @@ def tokens(text: str) -> set[str]:
 def asked(text: str) -> tuple[str, ...]:
     """The tokens a query asks for, each once: all must occur. One with `*` at its end may go on."""
     found: dict[str, None] = {}
-    for joined, word in _RUNS.findall(_folded(text)):
+    for joined, word in islice(_RUNS.findall(fold(text)), MAX_WORDS):
         if word:
             word = word[:MAX_WORD]
             found[f"{word}*" if len(word) > 1 else word] = None
         else:
-            found |= dict.fromkeys(_pairs(joined) or [joined])
-    return tuple(found)[:MAX_WORDS]
+            found |= dict.fromkeys(_pairs(joined[:MAX_WORD]) or [joined])
+    return tuple(found)
 
 
 def title_tokens(tokens: Iterable[str]) -> str:
@@ -81,17 +94,55 @@ def match(wanted: tuple[str, ...], *, called: bool = False, whole: bool = False)
     )
 
 
+def fold(text: str) -> str:
+    """`text` without what is not searched by: capitals, widths, and the ways to compose a character."""
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
 def spans(text: str, wanted: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
     """Where in `text` the words of a query stand, as start and end, in order and apart."""
+    if not wanted:
+        return ()
+    folded, starts = _mapped(text)
+    whole = {token for token in wanted if not token.endswith("*")}
+    heads = tuple(token.removesuffix("*") for token in wanted if token.endswith("*"))
     found: list[tuple[int, int]] = []
-    heads = [token.removesuffix("*") for token in wanted if token.isascii()]
-    if heads:
-        head = "|".join(re.escape(word) for word in sorted(heads, key=len, reverse=True))
-        found += [item.span() for item in re.finditer(rf"(?<![^\W_])(?:{head})", text, re.IGNORECASE | re.ASCII)]
-    for token in wanted:
-        if not token.isascii():
-            found += [item.span() for item in re.finditer(re.escape(token.removesuffix("*")), text, re.IGNORECASE)]
-    return _joined(sorted(found))
+    for run in _RUNS.finditer(folded):
+        joined, word = run.groups()
+        first = run.start()
+        if word:
+            sizes = [len(word)] if word in whole else [len(head) for head in heads if word.startswith(head)]
+            found += [(first, first + max(sizes))] if sizes else []
+        else:
+            found += [
+                (first + place, first + place + size)
+                for size in (1, 2)
+                for place in range(len(joined) - size + 1)
+                if joined[place : place + size] in whole
+            ]
+    return _joined(sorted((starts[start], _after(starts, end)) for start, end in found))
+
+
+def _mapped(text: str) -> tuple[str, Sequence[int]]:
+    """A text folded, and where each of its characters begins in what was not; at the end, where that ends."""
+    folded = fold(text)
+    if len(folded) == len(text.casefold()) == len(text) and unicodedata.is_normalized("NFKC", text):
+        return folded, range(len(text) + 1)
+    parts: list[str] = []
+    starts: list[int] = []
+    for cluster in _CLUSTERS.finditer(text):
+        part = fold(cluster[0])
+        parts.append(part)
+        starts += [cluster.start()] * len(part)
+    return "".join(parts), [*starts, len(text)]
+
+
+def _after(starts: Sequence[int], end: int) -> int:
+    """Where the character before the folded `end` ends: many may be of one."""
+    last = starts[end - 1]
+    return next(start for start in starts[end:] if start > last) if starts[-1] > last else last
 
 
 def _joined(found: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
@@ -107,10 +158,6 @@ def _joined(found: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
 def _private(plane: int, number: int) -> str:
     high, low = divmod(number, _PLANE)
     return (chr(plane + high - 1) if high else "") + chr(plane + low)
-
-
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()
 
 
 def _pairs(run: str) -> list[str]:

@@ -14,7 +14,7 @@ from rlx.ids import EnvKey
 from rlx.index.codec import env_card_out
 from rlx.index.database import open_writer
 from rlx.index.snapshot.rows import SCHEMA, TASK_FACETS, Content, Counts, Likeness, TaskRow
-from rlx.index.snapshot.words import env_token, facet_token, title_tokens, tokens
+from rlx.index.snapshot.words import env_token, facet_token, fold, title_tokens, tokens
 from rlx.model import EnvCard
 
 MAX_TITLE = 200
@@ -80,7 +80,7 @@ def task_facets(card: EnvCard, row: TaskRow) -> Combo:
 
 def haystack(card: EnvCard) -> str:
     """What the words of a search for environments must stand in."""
-    return f"{card.key.repo_id} {card.title} {card.brief} {' '.join(card.tags)}".lower()
+    return fold(f"{card.key.repo_id} {card.title} {card.brief} {' '.join(card.tags)}")
 
 
 def _write_envs(db: sqlite3.Connection, envs: Iterable[EnvCard]) -> None:
