@@ -17,7 +17,7 @@ from rlx.errors import Forbidden, TooLarge
 from rlx.formats import archives
 from rlx.formats.ranges import RangeFile
 from rlx.formats.recent import Recent
-from rlx.formats.rows.kinds import kind_of, packing_of
+from rlx.formats.rows.kinds import begins_as_table, kind_of, packing_of
 from rlx.formats.rows.media import named
 from rlx.formats.rows.opening import RowFile
 from rlx.formats.rows.shown import ShownTable
@@ -106,8 +106,10 @@ async def read_file(repo: Repo, entry: TreeEntry, below: str, root: str | None) 
 def _is_paged(blob: Blob, file: "_File") -> bool:
     if blob.form == "rows":
         return True
-    long_text = blob.form == "file" and blob.text is not None and blob.size > PAGED
-    return long_text and kind_of(file.below) is not None and not is_log(file.below)
+    if blob.form != "file" or blob.text is None or blob.size <= PAGED or is_log(file.below):
+        return False
+    kind = kind_of(file.below)
+    return kind is not None and (kind != "document" or begins_as_table(blob.text))
 
 
 async def _read(file: _File) -> Blob:

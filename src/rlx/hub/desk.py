@@ -16,8 +16,9 @@ _log = logging.getLogger(__name__)
 
 KEPT = 64
 """Files of which something is remembered in memory."""
-MAX_FOLDERS = 200
-"""Files of which something is kept on disk; the least recently opened goes first."""
+MAX_DRAWERS = 200
+MAX_BYTES = 16 * 1024**3
+"""Drawers that are kept on disk, and what they hold together; the least recently opened goes first."""
 
 
 class Desk:
@@ -76,13 +77,24 @@ class Desk:
             self._running.discard(name)
 
     def _make_room(self) -> None:
-        drawers = sorted((path for path in self.folder.iterdir() if path.is_dir()), key=_touched)
-        for path in drawers[:-MAX_FOLDERS]:
-            shutil.rmtree(path, ignore_errors=True)
+        drawers = sorted((path for path in self.folder.iterdir() if path.is_dir()), key=_touched, reverse=True)
+        held = 0.0
+        for number, path in enumerate(drawers):
+            held += sum(map(_size, path.iterdir())) if path.is_dir() else 0
+            if number and (number >= MAX_DRAWERS or held > MAX_BYTES):
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def _touched(path: Path) -> float:
+    return _stat(path, "st_mtime")
+
+
+def _size(path: Path) -> float:
+    return _stat(path, "st_size")
+
+
+def _stat(path: Path, name: str) -> float:
     try:
-        return path.stat().st_mtime
+        return float(getattr(path.stat(), name))
     except OSError:  # somebody else made room
         return 0.0

@@ -11,10 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from rlx.formats.rows.opening import RowFile
-from rlx.formats.rows.shown import ShownTable
+from rlx.formats.rows.shown import ShownTable, shown_page
 from rlx.formats.rows.sources.base import Unreadable
 from rlx.formats.rows.sources.marks import FIRST
 from rlx.formats.rows.sources.octets import BLOCK, Held
+from rlx.formats.rows.sources.parquet import read_footer
 from rlx.formats.rows.sources.unpacking import Unpacked, Unpacking
 from rlx.model import NoTable, TablePage
 from rlx.texts import words
@@ -250,8 +251,7 @@ async def test_an_answer_stays_out_whatever_shape_a_document_has(hub: Make) -> N
     made = hub({path: text.encode() for path, text in files.items()})
     async with made.opened() as client:
         for path in files:
-            page = await ShownTable(await made.file(client, path), path).page(1, 100)
-            assert isinstance(page, TablePage), path
+            page = shown_page(await (await made.file(client, path)).page(0, 100), path)
             assert page.rows, path
             assert page.withheld, path
             assert CANARY not in repr(page), path
@@ -266,3 +266,43 @@ async def test_a_stream_that_unpacks_to_too_much_or_is_broken_is_told() -> None:
     broken = Unpacked(Held(gzip.compress(lines(5_000))[:-500]), Unpacking("gzip", None))
     with pytest.raises(Unreadable, match="packed_broken"):
         broken.read(0, 10**9)
+
+
+async def test_one_object_is_text_and_not_a_table(hub: Make) -> None:
+    files = {
+        "one.json": {"a": 1, "b": {}},
+        "inside.json": {"version": 1, "files": [{"path": "x"}]},
+        "few.json": {"x": {"a": 1}, "y": {"a": 2}},
+        "words.json": {"tags": ["a", "b"]},
+        "mixed.json": [{"a": 1}, 2],
+    }
+    made = hub({path: json.dumps(value).encode() for path, value in files.items()})
+    async with made.opened() as client:
+        for path in files:
+            found = await ShownTable(await made.file(client, path), path).page(1, 10)
+            assert isinstance(found, NoTable), path
+            assert found.quiet
+
+
+async def test_the_same_bytes_under_two_names_are_read_as_each_name_says(hub: Make) -> None:
+    packed = gzip.compress(lines(3))
+    made = hub({"a.jsonl.gz": packed, "b.jsonl": packed})
+    async with made.opened() as client:
+        assert await numbers(await made.file(client, "a.jsonl.gz"), 0, 5) == [0, 1, 2]
+        with pytest.raises(Unreadable):
+            await (await made.file(client, "b.jsonl")).page(0, 5)
+
+
+def test_a_footer_that_tells_of_more_than_there_is_is_not_read() -> None:
+    asked: list[int] = []
+
+    class Endless:
+        size = 10**12
+
+        def read(self, start: int, end: int) -> bytes:
+            asked.append(end - start)
+            return b"\xff\xff\xff\x7fPAR1"[-(end - start) :]
+
+    with pytest.raises(Unreadable, match="parquet_broken"):
+        read_footer(Endless())
+    assert asked == [8]

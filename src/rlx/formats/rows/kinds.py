@@ -1,5 +1,7 @@
 """Which files hold rows, by their names."""
 
+import re
+
 from rlx.formats.rows.sources.unpacking import KINDS as PACKINGS
 
 KINDS = {
@@ -9,6 +11,7 @@ KINDS = {
     "parquet": "parquet",
 }
 """Suffix to how a file holds its rows."""
+_TABLE = re.compile(r"[\s\ufeff]*(?:\[\s*\{|\{\s*\"[^\"\n]{0,200}\"\s*:\s*[\[{])")
 
 
 def packing_of(path: str) -> str | None:
@@ -25,3 +28,8 @@ def kind_of(path: str) -> str | None:
     """`lines`, `delimited`, `document` or `parquet`; None for a file that holds no rows."""
     kind = KINDS.get(plain_name(path).lower().rpartition("/")[2].rpartition(".")[2])
     return None if kind == "parquet" and packing_of(path) else kind
+
+
+def begins_as_table(text: str) -> bool:
+    """Whether a JSON document may be a list of records, an object of them, or columns."""
+    return _TABLE.match(text) is not None

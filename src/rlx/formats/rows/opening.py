@@ -107,9 +107,11 @@ class RowFile:
 
     def _name(self) -> str:
         """Names the contents, within the repository: who may read that may share what is known of them."""
-        contents = self.entry.oid or f"{self.repo.sha}/{self.entry.path}"
-        told = (self.repo.client.endpoint, str(self.repo.key), contents, plain_name(self.entry.path).rpartition(".")[2])
-        return hashlib.sha256("\n".join((*told, str(self.entry.size))).encode()).hexdigest()[:40]
+        path = self.entry.path
+        contents = self.entry.oid or f"{self.repo.sha}/{path}"
+        read_as = f"{packing_of(path)} {plain_name(path).lower().rpartition('.')[2]}"
+        told = (self.repo.client.endpoint, str(self.repo.key), contents, read_as, str(self.entry.size))
+        return hashlib.sha256("\n".join(told).encode()).hexdigest()[:40]
 
     def _source(self) -> Source:
         octets = Ranged(self._name(), self.entry.size, self._fetch, _blocks)

@@ -1,19 +1,22 @@
 """Pages of a table as a reader may see them: answers replaced, media named, what cannot be read told."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import anyio.to_thread
 
 from rlx.answers.rows import table_row
 from rlx.answers.shown import MARK, Withheld
+from rlx.formats.rows.kinds import kind_of
 from rlx.formats.rows.media import named
 from rlx.formats.rows.opening import RowFile, Rows
-from rlx.formats.rows.sources.base import Unreadable
+from rlx.formats.rows.sources.base import Row, Unreadable
 from rlx.model import NoTable, TablePage, TableRow
 from rlx.texts import Say, say
 
 _REPORTED = 200
+_FEW = 3
+"""Records from which a JSON object is a table of its values."""
 _KINDS = {bool: "boolean", int: "number", float: "number", str: "text", list: "list", dict: "object"}
 
 
@@ -29,7 +32,20 @@ class ShownTable:
             rows = await self.file.page(start - 1, limit)
         except Unreadable as error:
             return NoTable(error.reason, error.quiet)
+        if kind_of(self.below) == "document" and not is_usual(rows.shape, rows.known, rows.rows):
+            return NoTable(say("rows.no_table"), quiet=True)
         return await anyio.to_thread.run_sync(shown_page, rows, self.below, start)
+
+
+def is_usual(shape: str, count: int, rows: Iterable[Row]) -> bool:
+    """Whether a reader would take a JSON document of that shape for a table, rather than for an object of its own."""
+    if shape == "map" and count < _FEW:
+        return False
+    usual = shape in {"list", "map", "lines", "columns"}
+    least = 2 if shape == "columns" else 0
+    return usual and all(
+        row.broken is not None or (isinstance(row.value, dict) and len(row.value) >= least) for row in rows
+    )
 
 
 def shown_page(rows: Rows, path: str, asked: int = 1) -> TablePage:

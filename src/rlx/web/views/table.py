@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlsplit
 
 from rlx.answers.shown import MARK
-from rlx.formats.rows.kinds import kind_of, packing_of
+from rlx.formats.rows.kinds import begins_as_table, kind_of, packing_of
 from rlx.formats.rows.opening import source_of
-from rlx.formats.rows.sources.base import Row as SourceRow
-from rlx.formats.rows.sources.base import Source, Unreadable
+from rlx.formats.rows.shown import is_usual
+from rlx.formats.rows.sources.base import Unreadable
 from rlx.model import Blob, NoTable, TablePage
 from rlx.texts import Say, say
 from rlx.web.views import lines
@@ -19,9 +19,6 @@ from rlx.web.views.cells import Cell, Cells
 PAGE = 100
 MAX_COLUMNS = 60
 
-_RECORDS = re.compile(r"[\s\ufeff]*(?:\[\s*\{|\{\s*\"[^\"\n]{1,200}\"\s*:\s*\{)")
-_FEW = 3
-"""Records from which a JSON object is a table of its values."""
 _NUMBER = re.compile(r"[+-]?[\d,]*\.?\d+(?:[eE][+-]?\d+)?%?")
 
 type Record = Mapping[str, object]
@@ -141,7 +138,7 @@ def _read(blob: Blob, start: int) -> tuple[RowSpan, list[_Drawable], tuple[Say, 
         raise Unfit(None if error.quiet else error.reason) from error
     first = max(1, min(start, source.known.rows))
     found = source.rows(first - 1, PAGE)
-    if not found or (suffix(blob.path) == "json" and not _is_usual(source, found)):
+    if not found or (suffix(blob.path) == "json" and not is_usual(source.shape, source.known.rows, found)):
         raise Unfit
     rows = [
         _Drawable(number, _record(row.value, row.broken), row.line, row.broken, row.note)
@@ -149,13 +146,6 @@ def _read(blob: Blob, start: int) -> tuple[RowSpan, list[_Drawable], tuple[Say, 
     ]
     total = source.known.rows
     return RowSpan(first, rows[-1].number, total, total), rows, tuple(_notes(rows))
-
-
-def _is_usual(source: Source, rows: Iterable[SourceRow]) -> bool:
-    """Whether a reader would take a JSON document for a table."""
-    if source.shape == "map" and source.known.rows < _FEW:
-        return False
-    return source.shape in {"list", "map", "lines"} and all(isinstance(row.value, dict) for row in rows)
 
 
 def _notes(rows: Iterable[_Drawable]) -> Iterator[Say]:
@@ -200,7 +190,7 @@ def _fits(blob: Blob) -> bool:
     if blob.form != "file" or not blob.text or packing_of(blob.path) is not None:
         return False
     kind = kind_of(blob.path)
-    return kind in {"delimited", "lines"} or (kind == "document" and _RECORDS.match(blob.text) is not None)
+    return kind in {"delimited", "lines"} or (kind == "document" and begins_as_table(blob.text))
 
 
 VIEW = FileView("table", say("viewer.view_table"), _fits, _draw)

@@ -9,6 +9,8 @@ from typing import Protocol
 from rlx.errors import Upstream
 
 BLOCK = 256 * 1024
+MAX_READ = 256 * 1024 * 1024
+"""Bytes that a library may ask for at once: it does so where a file tells it to."""
 _DIRECT = 4 * BLOCK
 """Bytes from which a reading passes the blocks by: it is a walk through the file."""
 
@@ -124,6 +126,11 @@ class OctetsFile(io.RawIOBase):
         base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self.octets.size or 0}[whence]
         self._at = max(0, base + offset)
         return self._at
+
+    def read(self, size: int = -1, /) -> bytes:
+        if size > MAX_READ:
+            raise OSError(f"A part of {size:,} bytes is told of, more than is read at once.")
+        return super().read(size) or b""
 
     def readinto(self, buffer: Buffer, /) -> int:
         view = memoryview(buffer).cast("B")

@@ -24,9 +24,12 @@ from rlx.texts import say
 MAX_COLUMNS = 2000
 MAX_GROUP = 4 * 1024**3
 """Bytes that a row group may say to unpack to, past which its rows are not shown."""
+MAX_FOOTER = 64 * 1024 * 1024
 CHUNK_ROWS = 4096
 CHUNK = 8 * 1024 * 1024
 """Rows, and bytes as the footer tells them, that are decoded at a time."""
+MAX_KEPT = 8 * 1024**3
+"""Bytes of one file's chunks on local disk past which those of other row groups go."""
 _BUFFER = 64 * 1024
 
 
@@ -63,6 +66,11 @@ _LAST = 4
 
 def read_footer(octets: Octets) -> Footer:
     """Raises `Unreadable`, and what reading raises."""
+    end = octets.size or 0
+    tail = octets.read(max(0, end - 8), end)
+    told = int.from_bytes(tail[:4], "little")
+    if tail[4:] != b"PAR1" or not 0 < told <= min(MAX_FOOTER, end):
+        raise Unreadable(say("viewer.parquet_broken"))
     with _told():
         file = _file(OctetsFile(octets), None)
         metadata, schema = file.metadata, file.schema_arrow
@@ -157,6 +165,7 @@ class ParquetSource:
         decoding = self._footer.decoding
         self._footer.decoding = None  # what fails half-way is begun again
         if decoding is None or decoding.group != group or decoding.next > number:
+            self._make_room()
             source = OctetsFile(self._octets)
             decoding = Decoding(group, source, self._chunks(group, None, source))
         decoding.source.octets = self._octets  # who reads now does so with a token of their own
@@ -202,6 +211,12 @@ class ParquetSource:
         with pa.OSFile(str(half), "wb") as sink, pa.ipc.new_file(sink, table.schema) as out:
             out.write_table(table)
         half.replace(path)
+
+    def _make_room(self) -> None:
+        kept = [*self._folder.glob("*.arrow")] if self._folder is not None else []
+        if sum(path.stat().st_size for path in kept) > MAX_KEPT:
+            for path in kept:
+                path.unlink(missing_ok=True)
 
     def _path(self, group: int, number: int) -> Path:
         if self._folder is None:
