@@ -34,6 +34,36 @@ def test_a_change_is_seen_and_a_broken_file_leaves_the_last_good_one(tmp_path: P
     assert file.current() == Instance()
 
 
+def test_settings_that_cannot_be_read_for_a_while_leave_the_last_ones_and_are_read_afterwards(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = InstanceFile(tmp_path)
+    write(tmp_path, '{"hidden": ["org/name"]}', at=1)
+    assert file.current().hides(parse_key("org/name"))
+    admin = (tmp_path / FILE).parent
+    admin.rename(tmp_path / "away")
+    admin.write_text("no folder")
+    assert file.current().hides(parse_key("org/name"))
+    admin.unlink()
+    (admin / "settings.json").mkdir(parents=True)
+    assert file.current().hides(parse_key("org/name"))
+    assert len(caplog.messages) == 1
+    (admin / "settings.json").rmdir()
+    write(tmp_path, '{"pinned": ["a/b"]}', at=1)
+    assert file.current() == Instance(pinned=("a/b",))
+
+
+def test_a_file_of_the_same_size_and_time_is_seen_when_it_is_another(tmp_path: Path) -> None:
+    file = InstanceFile(tmp_path)
+    write(tmp_path, '{"pinned": ["a/b"]}', at=1)
+    assert file.current().pinned == ("a/b",)
+    other = tmp_path / "other.json"
+    other.write_text('{"pinned": ["a/c"]}')
+    os.utime(other, ns=(1, 1))
+    other.replace(tmp_path / FILE)
+    assert file.current().pinned == ("a/c",)
+
+
 def test_what_is_saved_is_read_by_another_process(tmp_path: Path) -> None:
     settings = Instance(banner=Banner(id="news-1", text="New here", label="Read", url="/d/org/name"))
     InstanceFile(tmp_path).save(settings)

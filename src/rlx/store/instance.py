@@ -90,22 +90,32 @@ class InstanceFile:
 
     def __init__(self, store: Path) -> None:
         self._path = store / FILE
-        self._seen: tuple[int, int] | None = None
+        self._seen: tuple[int, int, int] | None = None
+        self._is_away = False
         self._current = Instance()
 
     def current(self) -> Instance:
         try:
             stat = self._path.stat()
-        except OSError:
+            seen = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
+            if seen != self._seen:
+                self._take(self._path.read_bytes())
+                self._seen = seen
+        except FileNotFoundError:
             self._seen, self._current = None, Instance()
+        except OSError as error:  # a store that is away for a moment does not show what is hidden
+            if not self._is_away:
+                _log.warning("%s cannot be read: %s", self._path, error)
+            self._is_away = True
             return self._current
-        if (stat.st_mtime_ns, stat.st_size) != self._seen:
-            self._seen = (stat.st_mtime_ns, stat.st_size)
-            try:
-                self._current = Instance.model_validate_json(self._path.read_bytes())
-            except (OSError, ValidationError) as error:
-                _log.warning("%s is not used: %s", self._path, str(error).splitlines()[0])
+        self._is_away = False
         return self._current
+
+    def _take(self, data: bytes) -> None:
+        try:
+            self._current = Instance.model_validate_json(data)
+        except ValidationError as error:
+            _log.warning("%s is not used: %s", self._path, str(error).splitlines()[0])
 
     def save(self, instance: Instance) -> None:
         """Replace the file atomically. Raises `BadInput` for a key that names no environment."""
