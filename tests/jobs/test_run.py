@@ -275,7 +275,9 @@ async def test_a_hub_that_is_away_leaves_the_store_as_it_was(tmp_path: Path) -> 
     assert files(site.store) == before
 
 
-@pytest.mark.parametrize("damage", [b"", b"half", gzip.compress(b'{"version": 0}', mtime=0), gzip.compress(b"[]", mtime=0)])
+@pytest.mark.parametrize(
+    "damage", [b"", b"half", gzip.compress(b'{"version": 0}', mtime=0), gzip.compress(b"[]", mtime=0)]
+)
 async def test_a_damaged_or_older_entry_is_made_anew(tmp_path: Path, damage: bytes) -> None:
     site = Site(tmp_path)
     await site.run()
