@@ -1,6 +1,7 @@
 """The task index against a plain reading of the same cards."""
 
 import tempfile
+import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,13 +22,13 @@ ORDER = ("easy", "medium", "hard")
 cards = st.lists(
     st.fixed_dictionaries(
         {key: st.lists(st.sampled_from(values), unique=True, max_size=3) for key, values in VALUES.items()}
-        | {"title": st.text("abXYé ", min_size=1, max_size=8)}
+        | {"title": st.text("abXYé\u0301eﾌ ", min_size=1, max_size=8)}
     ),
     max_size=40,
 )
 queries = st.builds(
     TaskQuery,
-    text=st.sampled_from(["", "a", "B", "a x", "%_'", "é"]),
+    text=st.sampled_from(["", "a", "B", "a x", "%_'", "é", "E\u0301", "ａ"]),
     filters=st.dictionaries(
         st.sampled_from([*VALUES, "unknown"]),
         st.lists(st.sampled_from(["easy", "hard", "a", "c d", "g1", "none"]), max_size=3).map(tuple),
@@ -91,12 +92,17 @@ def sorted_by(sort: str, found: list[TaskCard]) -> list[TaskCard]:
     return told + [card for card in found if value(card) is None]
 
 
+def folded(text: str) -> str:
+    composed = unicodedata.normalize("NFKC", text)
+    return unicodedata.normalize("NFKC", composed.casefold())
+
+
 def expected(made: list[TaskCard], query: TaskQuery, *, without: str | None = None) -> list[TaskCard]:
     """The query by definition, with the filter on one facet left out."""
 
     def kept(card: TaskCard) -> bool:
-        text = f"{card.ref} {card.title} {card.brief} ".lower()
-        if not all(word in text for word in query.text.lower().split()):
+        text = folded(f"{card.ref} {card.title} {card.brief} ")
+        if not all(word in text for word in folded(query.text).split()):
             return False
         wanted = {key: set(values) for key, values in query.filters.items() if values and key != without}
         if query.subset is not None and without != "group" and query.subset not in card.facets["group"]:
@@ -187,3 +193,13 @@ def test_a_file_that_is_no_index_is_refused(tmp_path: Path) -> None:
     (tmp_path / "garbage.db").write_bytes(b"SQLite format 3\0" + b"x" * 5000)
     with pytest.raises(sqlite3.DatabaseError):
         TaskIndex(tmp_path / "garbage.db")
+
+
+def test_tasks_are_found_however_their_words_are_composed(tmp_path: Path) -> None:
+    titles = ("학습환경", "\u1112\u116a\u11ab\u1100\u1167\u11bc", "un cafe\u0301", "ﾌﾟﾛｸﾞﾗﾑ")
+    make_index(tmp_path / "index.db", [{"title": title, "difficulty": [], "tags": [], "group": []} for title in titles])
+    index = TaskIndex(tmp_path / "index.db")
+    found = {
+        text: index.page(TaskQuery(text=text)).total for text in ("환경", "CAFÉ", "プログラム", "\u1112\u116a\u11ab경")
+    }
+    assert found == {"환경": 2, "CAFÉ": 1, "プログラム": 1, "\u1112\u116a\u11ab경": 2}

@@ -8,7 +8,7 @@ CREATE TABLE tasks (
   facets TEXT NOT NULL,         -- JSON: facet to values
   problem TEXT,                 -- JSON text, when it is no ordinary task
   digest TEXT NOT NULL,         -- of its files' names and contents: tells a changed task between revisions; '' unknown
-  search TEXT NOT NULL          -- lower-cased: ref, title, brief and what else is searched
+  search TEXT NOT NULL          -- folded (folding.py): ref, title, brief and what else is searched
 );
 CREATE TABLE facets (key TEXT, value TEXT, ord INTEGER, PRIMARY KEY (key, value, ord)) WITHOUT ROWID;
 CREATE TABLE numbers (key TEXT, ord INTEGER, value REAL NOT NULL, PRIMARY KEY (key, ord)) WITHOUT ROWID;

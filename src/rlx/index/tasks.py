@@ -18,6 +18,7 @@ from rlx.index.bits import bits, intersect, sift
 from rlx.index.codec import card_in, facets_out, text_out, withheld_in, withheld_out
 from rlx.index.database import Database, open_writer
 from rlx.index.facets import FACET_VALUES, facet_label
+from rlx.index.folding import fold
 from rlx.index.records import Counts, Finished
 from rlx.model import Facet, FacetValue, Page, TaskCard, TaskQuery
 
@@ -103,7 +104,7 @@ def write_index(path: Path, header: Header, finished: Finished, extras: Sequence
                 json.dumps(facets_out(card.facets)),
                 None if card.problem is None else json.dumps(text_out(card.problem)),
                 extra.digest,
-                f"{card.ref} {card.title} {card.brief} {extra.search}".lower(),
+                fold(f"{card.ref} {card.title} {card.brief} {extra.search}"),
             ),
         )
         pairs = {(key, str(value), ord_) for key, values in card.facets.items() for value in values}
@@ -274,7 +275,7 @@ class TaskIndex:
 
     def _matching(self, text: str) -> int:
         """The tasks that hold every word; kept for the texts asked for last, whose results are paged through."""
-        words = text.lower().split()
+        words = fold(text).split()
         if not words:
             return self._all
         return self._found(tuple(words))

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlx.index.snapshot.words import asked, env_token, facet_token, fold, spans, tokens
+from rlx.index.folding import fold
+from rlx.index.snapshot.words import asked, env_token, facet_token, spans, tokens
 
 WRITING = "abC ﬁßÉe\u0301\u0302환경\u1112\u116a\u11abﾌﾟﾛ強化हिन्दीเขียน.-_\ue000\U000f0000"
 written = st.text(st.sampled_from(WRITING), max_size=30)

@@ -13,7 +13,7 @@ from rlx.index.bits import bits, intersect, sift
 from rlx.index.codec import env_card_in
 from rlx.index.database import Database
 from rlx.index.facets import facet
-from rlx.index.snapshot.words import fold
+from rlx.index.folding import fold
 from rlx.model import KINDS, EnvCard, EnvPage, EnvQuery, Facet
 from rlx.store.instance import Instance
 

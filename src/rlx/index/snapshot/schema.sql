@@ -9,7 +9,7 @@ CREATE TABLE envs (
   modified REAL,                -- seconds since 1970
   downloads INTEGER,
   likes INTEGER,
-  haystack TEXT NOT NULL,       -- folded (words.py): id, heading, brief, tags
+  haystack TEXT NOT NULL,       -- folded (folding.py): id, heading, brief, tags
   card TEXT NOT NULL            -- JSON
 );
 CREATE TABLE env_facets (key TEXT, value TEXT, ords TEXT NOT NULL, PRIMARY KEY (key, value)) WITHOUT ROWID;

@@ -10,6 +10,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
+from rlx.index.folding import fold
+
 MAX_WORDS = 8
 """Words of a query, runs of unspaced writing among them; more are ignored."""
 MAX_WORD = 40
@@ -92,13 +94,6 @@ def match(wanted: tuple[str, ...], *, called: bool = False, whole: bool = False)
     return " AND ".join(
         f'"{mark}{token.removesuffix("*")}"{"*" if token.endswith("*") and not whole else ""}' for token in wanted
     )
-
-
-def fold(text: str) -> str:
-    """`text` without what is not searched by: capitals, widths, and the ways to compose a character."""
-    if text.isascii():
-        return text.lower()
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
 def spans(text: str, wanted: tuple[str, ...]) -> tuple[tuple[int, int], ...]:

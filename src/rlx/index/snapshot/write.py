@@ -13,8 +13,9 @@ from pathlib import Path
 from rlx.ids import EnvKey
 from rlx.index.codec import env_card_out
 from rlx.index.database import open_writer
+from rlx.index.folding import fold
 from rlx.index.snapshot.rows import SCHEMA, TASK_FACETS, Content, Counts, Likeness, TaskRow
-from rlx.index.snapshot.words import env_token, facet_token, fold, title_tokens, tokens
+from rlx.index.snapshot.words import env_token, facet_token, title_tokens, tokens
 from rlx.model import EnvCard
 
 MAX_TITLE = 200
