@@ -38,6 +38,7 @@ PAGE_TYPES = (
     PageType("server_file", "/s/acme/chess-env/files/README.md"),
     PageType("file", "/d/acme/layout-tasks/files/README.md"),
     PageType("file_as_a_table", "/d/acme/rows-text/files/table.csv"),
+    PageType("file_of_many_rows", "/d/acme/rows-text/files/long.jsonl?from=101"),
     PageType("file_of_rows", "/d/acme/rows-nemo/files/data/example.jsonl"),
     PageType("file_of_columns", "/d/acme/packed-parquet/files/data/tasks.parquet"),
     PageType("file_at_full_width", "/d/acme/rows-text/files/swe.jsonl?full=1"),
