@@ -37,7 +37,13 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = "".join(json.dumps(row) + "\n" for row in rows())
     cells = "".join(f'{n},"what, is\n{n}?",{CANARY}\n' for n in range(COUNT))
     broken = lines.replace('{"n": 300,', '{"n": 300 oops,', 1)
+    empty = io.BytesIO()
+    pq.write_table(pa.table({"n": pa.array([], pa.int64())}), empty)
+    picture = "data:image/png;base64," + "iVBORw0KGgo" * 2_000
+    short = [json.dumps({"id": 1, "picture": picture}), '{"id": "cut', json.dumps({"id": "two"})]
     files: dict[str, bytes] = {
+        "short.jsonl": "\n".join(short).encode(),
+        "empty.parquet": empty.getvalue(),
         "README.md": b"---\nlicense: mit\n---\n# Long\n",
         "a.parquet": packed.getvalue(),
         "a.jsonl": lines.encode(),
@@ -149,3 +155,12 @@ async def test_the_form_that_leads_to_a_row_keeps_the_way_it_is_shown(reader: ht
     assert form[1] == f"{ROOT}/a.jsonl"
     hidden = dict(re.findall(r'<input type="hidden" name="(\w+)" value="(\w+)">', form[2]))
     assert hidden == {"view": "table", "full": "1"}
+
+
+async def test_a_short_table_tells_what_is_odd_about_it_too(reader: httpx2.AsyncClient) -> None:
+    html = words_of(await page(reader, "short.jsonl"))
+    assert "One column holds values of different kinds: id." in html
+    assert "‹image/png, 16,500 bytes›" in html
+    assert "iVBORw0KGgo" not in html
+    assert "JSON that ends too soon" in html
+    assert "It holds no rows." in words_of(await page(reader, "empty.parquet"))

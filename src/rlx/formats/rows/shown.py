@@ -71,23 +71,28 @@ def _notes(rows: Rows, found: list[TableRow], asked: int) -> Iterator[Say]:
         yield say("rows.looking", n=rows.known, percent=int(100 * rows.share))
     if asked > max(1, rows.known):
         yield say("rows.past", asked=asked, n=rows.known) if rows.count is not None else say("rows.not_yet", n=asked)
-    broken = sum(row.broken is not None for row in found)
+    values = (row.value.value for row in found if row.value is not None)
+    yield from oddities(
+        sum(row.broken is not None for row in found), sum(row.note is not None for row in found), values
+    )
+
+
+def oddities(broken: int, ragged: int, values: Iterable[object]) -> Iterator[Say]:
+    """What a reader is told of a page that holds so many broken and so many ragged rows, and `values` beside them."""
     if broken:
         yield say("rows.broken", n=broken)
-    ragged = sum(row.note is not None for row in found)
     if ragged:
         yield say("rows.ragged_rows", n=ragged)
-    mixed = _mixed(found)
+    mixed = _mixed(values)
     if mixed:
         yield say("rows.mixed", n=len(mixed), names=", ".join(name[:60] for name in mixed[:5]))
 
 
-def _mixed(found: list[TableRow]) -> list[str]:
+def _mixed(values: Iterable[object]) -> list[str]:
     """Columns whose values are of more than one kind."""
     kinds: dict[str, set[str]] = {}
-    for row in found:
-        value = row.value.value if row.value is not None else None
+    for value in values:
         for name, cell in value.items() if isinstance(value, dict) else ():
             if cell is not None and cell != MARK:
-                kinds.setdefault(name, set()).add(_KINDS[type(cell)])
+                kinds.setdefault(name, set()).add(_KINDS.get(type(cell), "text"))
     return [name for name, known in kinds.items() if len(known) > 1]

@@ -1,14 +1,15 @@
 """Rows as a table: what a container holds, and CSV, JSON Lines, lists of records of any size, a page at a time."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlsplit
 
 from rlx.answers.shown import MARK
 from rlx.formats.rows.kinds import begins_as_table, kind_of, packing_of
+from rlx.formats.rows.media import named
 from rlx.formats.rows.opening import source_of
-from rlx.formats.rows.shown import is_usual
+from rlx.formats.rows.shown import is_usual, oddities
 from rlx.formats.rows.sources.base import Unreadable
 from rlx.model import Blob, NoTable, TablePage
 from rlx.texts import Say, say
@@ -121,7 +122,7 @@ def _given(page: TablePage | NoTable) -> tuple[RowSpan, list[_Drawable], tuple[S
     if isinstance(page, NoTable):
         raise Unfit(None if page.quiet else page.reason)
     if not page.rows:
-        raise Unfit
+        raise Unfit(say("rows.none"))
     values = [None if row.value is None else row.value.value for row in page.rows]
     rows = [
         _Drawable(row.number, _record(value, row.broken), row.line, row.broken, row.note)
@@ -141,20 +142,13 @@ def _read(blob: Blob, start: int) -> tuple[RowSpan, list[_Drawable], tuple[Say, 
     if not found or (suffix(blob.path) == "json" and not is_usual(source.shape, source.known.rows, found)):
         raise Unfit
     rows = [
-        _Drawable(number, _record(row.value, row.broken), row.line, row.broken, row.note)
+        _Drawable(number, _record(named(row.value), row.broken), row.line, row.broken, row.note)
         for number, row in enumerate(found, first)
     ]
+    broken, ragged = sum(row.broken is not None for row in found), sum(row.note is not None for row in found)
+    notes = tuple(oddities(broken, ragged, (row.value for row in found)))
     total = source.known.rows
-    return RowSpan(first, rows[-1].number, total, total), rows, tuple(_notes(rows))
-
-
-def _notes(rows: Iterable[_Drawable]) -> Iterator[Say]:
-    known = list(rows)
-    broken, ragged = sum(row.broken is not None for row in known), sum(row.note is not None for row in known)
-    if broken:
-        yield say("rows.broken", n=broken)
-    if ragged:
-        yield say("rows.ragged_rows", n=ragged)
+    return RowSpan(first, rows[-1].number, total, total), rows, notes
 
 
 def _record(value: object, broken: Say | None) -> Record:
