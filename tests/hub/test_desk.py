@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from rlx.errors import Upstream
-from rlx.hub.desk import KEPT, MAX_DRAWERS, Desk
+from rlx.hub.desk import HEAVY, KEPT, MAX_DRAWERS, Desk
 
 pytestmark = pytest.mark.anyio
 
@@ -20,6 +20,15 @@ def test_what_was_asked_for_last_is_remembered(tmp_path: Path) -> None:
     assert desk.find("first") == 1
     desk.keep("one more", 0)
     assert (desk.find("first"), desk.find("0")) == (1, None)
+
+
+def test_of_what_is_heavy_little_is_remembered(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.keep("light", "x")
+    for number in range(HEAVY + 1):
+        desk.keep(str(number), number, heavy=True)
+    assert [desk.find(str(number)) for number in range(HEAVY + 1)] == [None, *range(1, HEAVY + 1)]
+    assert desk.find("light") == "x"
 
 
 def test_drawers_make_room_for_others(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ _log = logging.getLogger(__name__)
 
 KEPT = 64
 """Files of which something is remembered in memory."""
+HEAVY = 4
+"""Of those that hold much disk or memory."""
 MAX_DRAWERS = 200
 MAX_BYTES = 16 * 1024**3
 """Drawers that are kept on disk, and what they hold together; the least recently opened goes first."""
@@ -30,6 +32,7 @@ class Desk:
         self._slots = anyio.Semaphore(at_once)
         self._running: set[str] = set()
         self._kept: OrderedDict[str, object] = OrderedDict()
+        self._heavy: set[str] = set()
         self._lock = Lock()
 
     def find(self, name: str) -> object | None:
@@ -38,12 +41,16 @@ class Desk:
                 self._kept.move_to_end(name)
             return self._kept.get(name)
 
-    def keep(self, name: str, value: object) -> object:
-        """What is remembered as `name`: `value`, or what somebody kept sooner."""
+    def keep(self, name: str, value: object, *, heavy: bool = False) -> object:
+        """What is remembered as `name`: `value`, or what somebody kept sooner. Of `heavy` things few are kept."""
         with self._lock:
             known = self._kept.setdefault(name, value)
-            if len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
+            if heavy:
+                self._heavy.add(name)
+            many = [other for other in self._kept if other in self._heavy][:-HEAVY]
+            for old in [*many, *list(self._kept)[:-KEPT]]:
+                self._kept.pop(old, None)
+                self._heavy.discard(old)
             return known
 
     def drawer(self, name: str) -> Path:

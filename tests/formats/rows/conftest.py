@@ -25,6 +25,8 @@ class Counting(httpx2.AsyncBaseTransport):
         self._inner = inner
         self.ranges: list[tuple[int, int]] = []
         self.tokens: set[str | None] = set()
+        self.headers: dict[str, str] = {}
+        """What every answer tells besides."""
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         told = request.headers.get("range")
@@ -32,7 +34,9 @@ class Counting(httpx2.AsyncBaseTransport):
             start, _, end = told.removeprefix("bytes=").partition("-")
             self.ranges.append((int(start), int(end) + 1))
             self.tokens.add(request.headers.get("authorization"))
-        return await self._inner.handle_async_request(request)
+        answer = await self._inner.handle_async_request(request)
+        answer.headers.update(self.headers)
+        return answer
 
     @property
     def fetched(self) -> int:

@@ -306,3 +306,17 @@ def test_a_footer_that_tells_of_more_than_there_is_is_not_read() -> None:
     with pytest.raises(Unreadable, match="parquet_broken"):
         read_footer(Endless())
     assert asked == [8]
+
+
+async def test_nothing_is_read_ahead_while_little_is_left_of_the_hubs_rate_limit(hub: Make) -> None:
+    made = hub({"a.jsonl": lines(100_000)})
+    async with made.opened(background=True) as client:
+        made.counted.headers = {
+            "ratelimit": '"resolvers";r=1;t=300',
+            "ratelimit-policy": '"fixed window";"resolvers";q=3000;w=300',
+        }
+        file = await made.file(client, "a.jsonl")
+        known = (await file.page(0, 10, patience=0.0)).known
+        await anyio.wait_all_tasks_blocked()
+        assert (await file.page(0, 10, patience=0.0)).known == known
+        assert await numbers(file, 99_999, 1) == [99_999]

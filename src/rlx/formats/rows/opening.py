@@ -7,6 +7,7 @@ who asks.
 import hashlib
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -31,6 +32,8 @@ PATIENCE: Final = 3.0
 """Seconds that who asks for rows not known yet waits for them."""
 _PIECE: Final = 0.2
 """Seconds of a piece of work that goes on in the background."""
+_AHEAD: Final = 8 * 1024**3
+"""Bytes of a file that are looked through before anybody asks for what is there."""
 _REMEMBERED: Final = 1024 * 1024
 """Bytes of a document that was read whole up to which its rows are remembered."""
 _blocks = Blocks(64 * 1024 * 1024)
@@ -97,13 +100,16 @@ class RowFile:
 
     async def _look_through(self, source: Source) -> None:
         while not _is_over(source):
+            if self.repo.client.budget.low("resolvers") or source.known.share * self.entry.size > _AHEAD:
+                return  # who asks for more gets it all the same
             await anyio.to_thread.run_sync(_look_on, source)
         await anyio.to_thread.run_sync(self._save, source)
 
     def _save(self, source: Source) -> None:
         desk = self.repo.desk
         if desk is not None and isinstance(source, TextSource) and source.trouble is None:
-            source.save(desk.drawer(self._name()) / _MARKS)
+            with suppress(OSError):  # where there is no room, it is learnt again
+                source.save(desk.drawer(self._name()) / _MARKS)
 
     def _name(self) -> str:
         """Names the contents, within the repository: who may read that may share what is known of them."""
@@ -124,7 +130,7 @@ class RowFile:
             source = made(octets)
             if isinstance(source, ListSource) and self.entry.size > _REMEMBERED:
                 return source
-            known = desk.keep(name, made)
+            known = desk.keep(name, made, heavy=packing_of(self.entry.path) is not None)
         return known(octets)  # type: ignore[operator,no-any-return]  # a desk keeps anything; this name keeps an _Opened
 
     def _fetch(self, start: int, end: int) -> bytes:

@@ -7,7 +7,7 @@ from array import array
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Lock
+from threading import Lock, get_ident
 from typing import Final
 
 from rlx.formats.rows.sources.base import MAX_PART, Known
@@ -104,7 +104,7 @@ class Marks:
         body = self._places.tobytes() + self._rows.tobytes() + self._lines.tobytes()
         head = {"v": _VERSION, "at": walked.at, "rows": walked.rows, "line": walked.line, "crc": zlib.crc32(body)}
         path.parent.mkdir(parents=True, exist_ok=True)
-        half = path.with_suffix(f".{os.getpid()}")
+        half = path.with_suffix(f".{os.getpid()}-{get_ident()}")
         half.write_bytes(json.dumps(head).encode() + b"\n" + body)
         half.replace(path)
         self.is_saved = True

@@ -14,7 +14,7 @@ from datetime import timedelta
 from decimal import Decimal
 from itertools import accumulate
 from pathlib import Path
-from threading import Lock
+from threading import Lock, get_ident
 from typing import Any
 
 from rlx.formats.rows.sources.base import Known, Row, Unreadable
@@ -206,11 +206,12 @@ class ParquetSource:
         import pyarrow as pa
 
         path = self._path(group, number)
-        half = path.with_suffix(f".{os.getpid()}")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with pa.OSFile(str(half), "wb") as sink, pa.ipc.new_file(sink, table.schema) as out:
-            out.write_table(table)
-        half.replace(path)
+        half = path.with_suffix(f".{os.getpid()}-{get_ident()}")
+        with suppress(OSError):  # where there is no room, it is decoded again
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with pa.OSFile(str(half), "wb") as sink, pa.ipc.new_file(sink, table.schema) as out:
+                out.write_table(table)
+            half.replace(path)
 
     def _make_room(self) -> None:
         kept = [*self._folder.glob("*.arrow")] if self._folder is not None else []
