@@ -1,6 +1,7 @@
 """The documents say everything that exists: settings, commands and options, routes, JSON fields, facets, formats."""
 
 import inspect
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from rlx.formats.harbor.facets import ORDER
 from rlx.formats.registry import formats
 from rlx.model import Block, Task
 from rlx.settings import Settings
+from rlx.store.instance import Banner, Collection, Instance
 from rlx.web.api import API_ROUTES, schemas
 from rlx.web.pages import PAGES
 
@@ -47,12 +49,22 @@ def commands() -> Iterator[tuple[str, typer.core.TyperCommand]]:
 
 
 def test_every_setting_is_documented_with_its_default() -> None:
-    lines = {line.split("|")[1].strip(): line for line in doc("settings").splitlines() if line.startswith("| `")}
+    lines = {line.split("|")[1].strip(): line for line in doc("settings").splitlines() if line.startswith("| `RLX_")}
     for name, field in Settings.model_fields.items():
         line = lines[f"`RLX_{name.upper()}`"]
         if isinstance(field.default, int | float) and not isinstance(field.default, bool):
             assert f"`{field.default:g}`" in line or f"`{field.default}`" in line
     assert len(lines) == len(Settings.model_fields)
+
+
+def test_every_field_that_operators_set_is_documented_and_the_example_holds() -> None:
+    text = doc("settings").partition("## What operators set")[2]
+    assert set(re.findall(r"^\| `(\w+)` \|", text, re.M)) == set(Instance.model_fields)
+    assert {*Banner.model_fields, *Collection.model_fields} <= words_in_code(text)
+    example = re.search(r"```json\n(.+?)```", text, re.S)
+    assert example is not None
+    assert Instance.model_validate_json(example[1]).banner is not None
+    assert set(json.loads(example[1])) <= set(Instance.model_fields)
 
 
 def test_every_command_has_a_heading_and_no_heading_lacks_a_command() -> None:

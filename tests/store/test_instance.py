@@ -34,6 +34,26 @@ def test_a_change_is_seen_and_a_broken_file_leaves_the_last_good_one(tmp_path: P
     assert file.current() == Instance()
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"collections": [{"id": "Secret Plan", "title": "t"}]}', "collections.0.id: String should match pattern"),
+        ('{"hidden": "secret"}', "hidden: Input should be a valid"),
+        ('{"banner": {"id": "x", "text": "secret", "url": "/"}}', "banner.label: Field required"),
+        ('{"hidden": ["secret', "Invalid JSON"),
+    ],
+)
+def test_a_broken_file_is_told_once_by_field_and_reason_without_its_values(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str, told: str
+) -> None:
+    write(tmp_path, text, at=1)
+    file = InstanceFile(tmp_path)
+    assert file.current() == file.current() == Instance()
+    assert len(caplog.messages) == 1
+    assert f"is not used: {told}" in caplog.text
+    assert "secret" not in caplog.text.lower()
+
+
 def test_settings_that_cannot_be_read_for_a_while_leave_the_last_ones_and_are_read_afterwards(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

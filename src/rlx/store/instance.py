@@ -115,7 +115,7 @@ class InstanceFile:
         try:
             self._current = Instance.model_validate_json(data)
         except ValidationError as error:
-            _log.warning("%s is not used: %s", self._path, str(error).splitlines()[0])
+            _log.warning("%s is not used: %s", self._path, fault_of(error))
 
     def save(self, instance: Instance) -> None:
         """Replace the file atomically. Raises `BadInput` for a key that names no environment."""
@@ -125,3 +125,10 @@ class InstanceFile:
         temporary = self._path.with_name(f".{self._path.name}.{secrets.token_hex(4)}")
         temporary.write_text(instance.model_dump_json(indent=1))
         temporary.replace(self._path)
+
+
+def fault_of(error: ValidationError) -> str:
+    """The first fault of a settings file: where and why, without what the file holds."""
+    fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    where = ".".join(map(str, fault["loc"]))
+    return f"{where}: {fault['msg']}" if where else fault["msg"]

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import anyio.to_thread
+from pydantic import ValidationError
 
 from rlx.errors import Upstream
 from rlx.formats.base import IndexedFormat
@@ -31,7 +32,7 @@ from rlx.jobs.indexer.plan import Policy, Step, plan
 from rlx.jobs.indexer.readings import Budget, OnEvent, Outcome, Readings
 from rlx.jobs.indexer.state import Run, State, load_state, save_state
 from rlx.store.instance import FILE as SETTINGS
-from rlx.store.instance import Instance
+from rlx.store.instance import Instance, fault_of
 from rlx.store.storage import Storage
 
 _MAX_SETTINGS = 4 * 1024 * 1024
@@ -84,8 +85,8 @@ def instance_of(storage: Storage) -> Instance:
         return Instance.model_validate_json(storage.read(SETTINGS, limit=_MAX_SETTINGS))
     except FileNotFoundError:
         return Instance()
-    except ValueError as error:
-        _log.warning("%s is not used: %s", SETTINGS, str(error).splitlines()[0])
+    except ValidationError as error:
+        _log.warning("%s is not used: %s", SETTINGS, fault_of(error))
         return Instance()
 
 
