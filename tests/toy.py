@@ -312,7 +312,7 @@ class ToyLibrary:
         if revision not in (None, *(item.sha for item in REVISIONS)):
             raise NotFound(f"No such revision of {key}.")
         if key == SLOW or revision == REVISIONS[-1].sha:
-            raise NotReady(f"{key} is being read.", hint="Ask again in a moment.", revision=revision)
+            raise NotReady(f"{key} is being read.", hint="Ask again.", revision=revision, before=REVISIONS[0].sha)
         if key == DOWN:
             raise Upstream("The Hub does not answer.", retry_after=7)
         if key == BROKEN:

@@ -58,11 +58,17 @@ class Upstream(UserError):
 
 
 class NotReady(UserError):
-    """An environment is being read for the first time, at `revision`; ask again, or follow its progress."""
+    """An environment is being read for the first time, at `revision`; ask again, or follow its progress.
 
-    def __init__(self, message: str, *, hint: str | None = None, revision: str | None = None) -> None:
+    `before` is another revision, read before, that can be opened meanwhile.
+    """
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, revision: str | None = None, before: str | None = None
+    ) -> None:
         super().__init__(message, hint=hint)
         self.revision = revision
+        self.before = before
 
 
 class RolloutError(RlxError):

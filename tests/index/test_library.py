@@ -127,6 +127,23 @@ async def test_an_older_revision_is_read_and_followed_beside_the_newest(tmp_path
         assert (await (await made.library.open(TASKS, ANONYMOUS, wait=0, revision=old)).summary()).revision == old
 
 
+async def test_the_revision_read_before_can_be_opened_while_the_newest_is_read(tmp_path: Path) -> None:
+    hub = tmp_path / "hub"
+    folder = hub / "datasets" / "acme" / "layout-tasks"
+    shutil.copytree(FIXTURES / "datasets" / "acme" / "layout-tasks", folder)
+    transport = httpx2.ASGITransport(app=LocalHub(hub, rescan=0).app)
+    async with services(tmp_path, hub=hub, transport=transport) as made:
+        with pytest.raises(NotReady) as first:
+            await made.library.open(TASKS, ANONYMOUS, wait=0)
+        assert first.value.before is None
+        old = await (await made.library.open(TASKS, ANONYMOUS, wait=None)).summary()
+        (folder / "NOTES.md").write_text("New.")
+        with pytest.raises(NotReady) as reading:
+            await made.library.open(TASKS, ANONYMOUS, wait=0)
+        assert reading.value.before == old.revision
+        assert await (await made.library.open(TASKS, ANONYMOUS, wait=0, revision=old.revision)).summary() == old
+
+
 @pytest.mark.parametrize("damage", [b"", b"garbage" * 1000])
 async def test_a_damaged_index_is_built_again(tmp_path: Path, damage: bytes) -> None:
     async with services(tmp_path) as made:

@@ -289,3 +289,11 @@ def test_contents_are_two_levels_of_a_long_document_and_nothing_of_a_short_one()
         (1, "md-e", "e x"),
     ]
     assert contents(heading.format(2, "only")) == ()
+
+
+async def test_a_first_reading_offers_the_revision_read_before(client: httpx2.AsyncClient) -> None:
+    page = (await client.get("/d/toy/slow?q=a&lang=en")).text
+    assert f"/d/toy/slow?q=a&amp;lang=en&amp;revision={REVISIONS[0].sha}" in page
+    assert "meanwhile" in page
+    asked = (await client.get(f"/d/toy/main?revision={REVISIONS[-1].sha}")).text
+    assert "meanwhile" not in asked

@@ -220,9 +220,25 @@ class Library:
             raise job.error
         if name not in self._open:
             raise NotReady(
-                f"{repo.key} is being read for the first time.", hint="Ask again in a few seconds.", revision=repo.sha
+                f"{repo.key} is being read for the first time.",
+                hint="Ask again in a few seconds.",
+                revision=repo.sha,
+                before=self._before(repo, name),
             )
         return self._open[name]
+
+    def _before(self, repo: Repo, name: tuple[str, ...]) -> str | None:
+        """Another revision that is kept, the one read last."""
+        endings = {
+            f"{known.reader.format}{known.reader.version}.db"
+            for known in self._formats
+            if isinstance(known, IndexedFormat)
+        }
+        for kept in self._shelf(repo.info, name[-1]).names(f"indexes/{repo.key.slug}"):
+            sha, _, ending = kept.partition(".")
+            if sha != repo.sha and ending in endings:
+                return sha
+        return None
 
     def _rests(self, name: tuple[str, ...]) -> bool:
         return self._clock() < self._resting.get(name, 0.0)

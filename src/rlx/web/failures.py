@@ -17,7 +17,7 @@ from rlx.twins.jsonable import to_json
 from rlx.web.address import env_address
 from rlx.web.progress import STEPS
 from rlx.web.progress import told as told_of
-from rlx.web.respond import VARY, page_html, to_bytes
+from rlx.web.respond import VARY, page_html, to_bytes, url_with
 from rlx.web.site import site_of, viewer_of
 
 _LISTS = ("/", "/tasks")
@@ -58,10 +58,18 @@ async def _reading(request: Request, error: NotReady) -> Response:
         key=key,
         info=await library.info(key, viewer),
         follow=site.links.at(error.revision).progress(key),
+        before=_before(request, error),
         steps=STEPS,
         progress=progress,
         said={"count": None, "tasks": None, "left": None, **told_of(progress)},
     )
+
+
+def _before(request: Request, error: NotReady) -> str | None:
+    """The same page at the revision read before, where the newest was asked for."""
+    if error.before is None or "revision" in request.query_params:
+        return None
+    return url_with(request.url, "revision", error.before)
 
 
 def _ours(error: Exception) -> RlxError:

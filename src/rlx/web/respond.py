@@ -84,6 +84,12 @@ def page_html(request: Request, template: str, url: str, variables: Mapping[str,
     )
 
 
+def url_with(url: URL, parameter: str, value: str) -> str:
+    """Path and query of `url` with one parameter set."""
+    kept = url.include_query_params(**{parameter: value})
+    return f"{kept.path}?{kept.query}"
+
+
 def url_without(url: URL, parameter: str) -> str:
     """Path and query of `url` without one of its parameters."""
     kept = url.remove_query_params(parameter)
