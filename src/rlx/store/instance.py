@@ -127,8 +127,10 @@ class InstanceFile:
         temporary.replace(self._path)
 
 
-def fault_of(error: ValidationError) -> str:
+def fault_of(error: ValueError) -> str:
     """The first fault of a settings file: where and why, without what the file holds."""
+    if not isinstance(error, ValidationError):
+        return str(error)
     fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
     where = ".".join(map(str, fault["loc"]))
     return f"{where}: {fault['msg']}" if where else fault["msg"]

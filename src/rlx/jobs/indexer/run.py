@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 
 import anyio.to_thread
-from pydantic import ValidationError
 
 from rlx.errors import Upstream
 from rlx.formats.base import IndexedFormat
@@ -85,7 +84,7 @@ def instance_of(storage: Storage) -> Instance:
         return Instance.model_validate_json(storage.read(SETTINGS, limit=_MAX_SETTINGS))
     except FileNotFoundError:
         return Instance()
-    except ValidationError as error:
+    except ValueError as error:
         _log.warning("%s is not used: %s", SETTINGS, fault_of(error))
         return Instance()
 
