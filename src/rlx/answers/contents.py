@@ -55,9 +55,15 @@ def file_rows(path: str, rows: Iterable[object], *, task_root: str | None) -> Ma
     return values(rows, path=path)
 
 
+_FIELDS = frozenset(
+    {"json", "jsonl", "ndjson", "csv", "tsv", "yaml", "yml", "toml", "geojson", "jsonc", "traj", "ipynb"}
+)
+"""Of files whose values have names, by which answers are known, also where they lie among logs."""
+
+
 def _look(path: str, text: str, where: Place) -> Masked | Withheld:
     suffix = where.suffix
-    if is_log(path) and where.zone in {"repository", "root"} and suffix != "json":
+    if is_log(path) and where.zone in {"repository", "root"} and suffix not in _FIELDS:
         return verifier_log(text, path=path)
     if suffix == "toml" and where.file not in CONFIGURATION:
         return toml_text(text, path=path)
