@@ -138,6 +138,8 @@ class Live:
             await self._refresh()
         except UserError as error:
             _log.info("the list of environments waits: %s", error.message)  # pages say so themselves
+        except Exception:  # what no rule foresaw must not end the server; it is looked through again
+            _log.exception("looking through the list of environments failed")
 
     async def _note_kept(self, infos: Sequence[RepoInfo]) -> None:
         """Remember what was read here, or is kept in the store, at the listed revision."""
@@ -221,6 +223,8 @@ class Live:
             await self._refresh()
         except UserError as error:
             _log.info("the list of environments stays as it was: %s", error.message)
+        except Exception:  # as above
+            _log.exception("renewing the list of environments failed")
         finally:
             self._refreshing = False
 
