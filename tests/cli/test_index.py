@@ -3,6 +3,7 @@
 import inspect
 import json
 import shlex
+import sys
 from pathlib import Path
 
 import httpx2
@@ -135,14 +136,59 @@ def test_status_tells_a_pointer_that_is_damaged(rlx: Rlx, tmp_path: Path) -> Non
 
 def test_a_schedule_is_a_cron_line_that_works(rlx: Rlx, hub: Path, tmp_path: Path) -> None:
     store = tmp_path / "a store"
-    result = rlx("index", "schedule", "--hub", str(hub), "--store", str(store), "--minutes", "5", "--use-token")
+    result = rlx("index", "schedule", "--hub", str(hub), "--store", str(store), "--minutes", "5")
     assert result.code == 0
     minute, *_, command = result.out.strip().split(" ", 5)
     assert minute.isdigit()
     words = shlex.split(command)
-    assert words[0] == "rlx"
-    assert run_rlx(words[1:]) == 0
+    assert words[:4] == [f"RLX_CACHE_DIR={tmp_path / 'cache'}", sys.executable, "-m", "rlx"]
+    assert run_rlx(words[4:]) == 0
     assert (store / "snapshots").is_dir()
+
+
+def test_a_cron_line_carries_what_a_build_heeds_and_no_secrets(
+    rlx: Rlx, hub: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RLX_INDEX_JOBS", "7")
+    monkeypatch.setenv("RLX_PUBLIC_URL", "https://site.test")
+    monkeypatch.setenv("RLX_SESSION_SECRET", "hush")
+    monkeypatch.setenv("HF_TOKEN", "hf_hush")
+    monkeypatch.setenv("HF_HOME", "/home/me/hf")
+    result = rlx("index", "schedule", "--hub", str(hub), "--every", " @hourly")
+    assert result.out.startswith("@hourly RLX_CACHE_DIR=/")
+    assert " RLX_INDEX_JOBS=7 " in result.out
+    assert "hush" not in result.out
+    assert "site.test" not in result.out
+    assert "HF_HOME" not in result.out
+    result = rlx("index", "schedule", "--hub", str(hub), "--use-token")
+    assert " HF_HOME=/home/me/hf " in result.out
+    assert "hush" not in result.out + result.err
+    assert "HF_TOKEN" in result.err
+
+
+@pytest.mark.parametrize(
+    ("every", "why"),
+    [
+        ("hourly", "1 fields"),
+        ("* * * *", "4 fields"),
+        ("@sometimes", "no schedule"),
+        ("@reboot", "no schedule"),
+        ("60 * * * *", "no minute"),
+        ("* * 0 * *", "no day of the month"),
+        ("* * * foo *", "no month"),
+        ("*/0 * * * *", "no minute"),
+        ("9-3 * * * *", "no minute"),
+        ("", "0 fields"),
+        ("1 * * * * rm", "6 fields"),
+    ],
+)
+@pytest.mark.parametrize("more", [(), ("--create",)])
+def test_a_schedule_that_cron_would_not_take_is_refused_with_the_reason(
+    rlx: Rlx, hub: Path, every: str, why: str, more: tuple[str, ...]
+) -> None:
+    result = rlx("index", "schedule", "--hub", str(hub), "--every", every, *more)
+    assert (result.code, result.out) == (2, "")
+    assert why in result.err
 
 
 @pytest.mark.parametrize("store", ["s3://bucket/x", "hf://buckets/only-org", "hf://models/a/b"])

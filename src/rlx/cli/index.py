@@ -1,5 +1,6 @@
 """`rlx index`: builds the catalog of a store, tells how it is, and schedules the building."""
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -28,6 +29,18 @@ HOURLY = "17 * * * *"
 """When a schedule runs: each hour, at a minute that few others take."""
 IMAGE = "python:3.12"
 MINUTES = 45
+CARRIED = (
+    "viewer_url",
+    "hub_connections",
+    "hub_timeout",
+    "max_listing_files",
+    "listing_deadline",
+    "index_jobs",
+    "pack_budget",
+)
+"""Settings that change what `rlx index build` does, and stay with its line for cron where the environment has them."""
+TOKEN_HOMES = ("HF_HOME", "HF_TOKEN_PATH")
+"""Where `hf auth login` keeps its token."""
 
 StoreOption = Annotated[
     str | None,
@@ -106,19 +119,25 @@ def schedule(
 
     A Job needs a store it can reach: hf://buckets/ORG/NAME.
     """
+    from rlx.cli.cron import cron_line, read_schedule
     from rlx.services import local_folder
     from rlx.store.storage import BUCKETS
 
+    every = read_schedule(every)
     settings, storage = _place(hub, False, store)
     folder = local_folder(settings.hub)
+    place = str(folder.absolute()) if folder is not None else settings.hub
     where = str(storage) if str(storage).startswith(BUCKETS) else str(Path(str(storage)).absolute())
-    command = ["rlx", "index", "build", "--hub", str(folder or settings.hub), "--store", where, "--format", "json"]
+    command = ["index", "build", "--hub", place, "--store", where, "--format", "json"]
     command += [
         *(["--minutes", f"{minutes:g}"] if minutes is not None else []),
         *(["--use-token"] if use_token else []),
     ]
     if not create:
-        sys.stdout.write(f"{every} {shlex.join(command)}\n")
+        line = cron_line(every, [sys.executable, "-m", "rlx", *command], _carried(settings, use_token=use_token))
+        sys.stdout.write(f"{line}\n")
+        if use_token and os.environ.get("HF_TOKEN"):
+            note("HF_TOKEN is a secret and not in the line. Set it in the crontab, or log in with `hf auth login`.")
         return
     if folder is not None or not where.startswith(BUCKETS):
         raise BadInput(
@@ -132,7 +151,7 @@ def schedule(
     token = machine_token()
     if token is None:
         raise BadInput("A Job needs a token that may write the bucket.", hint="Log in with `hf auth login`.")
-    script = f"pip install --quiet rl-explorer=={__version__} && {shlex.join(command)}"
+    script = f"pip install --quiet rl-explorer=={__version__} && {shlex.join(['rlx', *command])}"
     job = create_job(
         ["sh", "-c", script],
         image=IMAGE,
@@ -142,6 +161,19 @@ def schedule(
         namespace=namespace,
     )
     note(f"Made the scheduled Job {job}.")
+
+
+def _carried(settings: "Settings", *, use_token: bool) -> dict[str, str]:
+    """Variables that a build elsewhere in time needs: cron gives a command nearly none. No secrets."""
+    kept = {
+        f"RLX_{name.upper()}": str(getattr(settings, name)) for name in CARRIED if name in settings.model_fields_set
+    }
+    homes = (name for name in TOKEN_HOMES if use_token and os.environ.get(name))
+    return {
+        "RLX_CACHE_DIR": str(settings.cache_dir.absolute()),
+        **kept,
+        **{name: str(Path(os.environ[name]).absolute()) for name in homes},
+    }
 
 
 def _place(hub: str | None, demo: bool, store: str | None) -> "tuple[Settings, Storage]":
