@@ -26,7 +26,7 @@ class FilesEnvironment:
         readme = await card.readme(self._repo)
         return Summary(
             key=self._repo.key,
-            title=card.title(self._repo.info),
+            title=card.title(self._repo.info, readme or ""),
             brief=card.brief(self._repo.info, readme or ""),
             format=self.format,
             support=self._support(),

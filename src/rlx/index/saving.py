@@ -48,7 +48,7 @@ async def save(
         reader_version=reader.version,
         built_at=datetime.now(UTC),
         tasks=len(extras),
-        title=env_card.title(repo.info),
+        title=env_card.title(repo.info, readme or ""),
         brief=env_card.brief(repo.info, readme or ""),
         readme=readme,
         facts=finished.header,
