@@ -25,8 +25,8 @@ _LONGEST = 100
 _BOILERPLATE = re.compile(
     "about|abstract|background|changelog|citation|contents|data|data ?cards?|datasets?|dataset (?:card|description"
     "|details|name|overview|structure|summary)|description|details|environments?|features|getting started|how to use"
-    "|installation|introduction|license|motivation|my dataset|name|news|overview|quick ?start|read ?me|readme.md|setup|summary"
-    "|table of contents|tasks|title|untitled|updates?|usage"
+    "|installation|introduction|license|motivation|my dataset|name|news|overview|quick ?start|read ?me|readme.md|setup"
+    "|summary|table of contents|tasks|title|untitled|updates?|usage"
     "|개요|데이터 ?셋|데이터 ?셋 (?:개요|설명|소개|카드)|라이선스|목차|사용 ?방?법|설명|설치|소개|시작하기|환경"
     "|介绍|使用方法|安装|数据集|数据集(?:介绍|卡片|概述|简介)|概述|目录|简介|说明|簡介|說明|資料集"
     "|はじめに|インストール|データセット(?:カード|概要)?|使い方|概要|目次|説明"
