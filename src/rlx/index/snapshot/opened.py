@@ -11,6 +11,7 @@ from rlx.ids import EnvKey, parse_key
 from rlx.index.database import Database
 from rlx.index.snapshot.environments import Environments, FacetCounts
 from rlx.index.snapshot.rows import SCHEMA, Counts
+from rlx.index.snapshot.soundness import check_rows, check_tables, check_words
 from rlx.index.snapshot.tasks import MOST, Tasks
 from rlx.model import EnvCard, EnvPage, EnvQuery, Relative, TaskHits, TaskSearch
 from rlx.store.instance import Instance
@@ -83,8 +84,9 @@ def check(path: Path) -> Counts:
 
     Raises `ValueError` or `sqlite3.DatabaseError` for a file that is damaged, of another schema, or other than it says.
     """
-    counts = Snapshot(path).counts
     db = Database(path, connections=1)
+    check_tables(db)
+    counts = Snapshot(path).counts
     found = db.row("PRAGMA quick_check(1)")[0]
     if found != "ok":
         raise sqlite3.DatabaseError(str(found)[:200])
@@ -93,4 +95,6 @@ def check(path: Path) -> Counts:
     told = Counts(kinds[0], kinds[0] - spaces, spaces, db.row("SELECT count(*) FROM tasks")[0])
     if told != counts:
         raise ValueError(f"it says {counts}, and holds {told}")
+    check_rows(db)
+    check_words(path)
     return counts

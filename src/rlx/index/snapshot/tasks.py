@@ -159,7 +159,8 @@ class Tasks:
         if query is None:
             return ()
         rows = self._db.rows(
-            "SELECT rowid FROM tasks_fts WHERE tasks_fts MATCH ? ORDER BY rowid LIMIT ?", (query, limit)
+            "SELECT rowid FROM tasks_fts WHERE tasks_fts MATCH ? AND rowid < ? ORDER BY rowid LIMIT ?",
+            (query, self.count, limit),
         )
         return array("I", (row[0] for row in rows))
 
@@ -182,7 +183,7 @@ class Tasks:
         marks = ",".join("?" * len(ids))
         sql = f"SELECT id, env, ref, title, brief, combo FROM tasks WHERE id IN ({marks})"  # noqa: S608
         rows = {row[0]: row for row in self._db.rows(sql, ids)}
-        return [rows[id_] for id_ in ids]
+        return [rows[id_] for id_ in ids if id_ in rows]
 
     def _hit(self, row: tuple[int, int, str, str, str, int], wanted: tuple[str, ...]) -> TaskHit:
         _, env, ref, title, brief, combo = row
