@@ -169,3 +169,19 @@ async def test_a_run_that_was_taken_over_publishes_nothing(tmp_path: Path) -> No
     with pytest.raises(Busy):
         await site.run()
     assert not (site.store / "snapshots").exists()
+
+
+async def test_a_lease_that_a_wrong_clock_signed_far_in_the_future_holds_nobody_up(storage: DirectoryStorage) -> None:
+    clock = Clock()
+    clock.at = NOW + timedelta(days=400)
+    async with lease(storage, clock).held():
+        late = holder_of(storage)
+    assert late is not None
+    storage.write(FILE, late.model_copy(update={"id": "another", "host": "elsewhere"}).model_dump_json().encode())
+    async with lease(storage).held():
+        pass
+    near = late.model_copy(update={"id": "another", "host": "elsewhere", "until": NOW + LASTS + timedelta(minutes=50)})
+    storage.write(FILE, near.model_dump_json().encode())
+    with pytest.raises(Busy):
+        async with lease(storage).held():
+            pass

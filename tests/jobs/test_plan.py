@@ -68,7 +68,8 @@ def test_where_the_listing_tells_no_revision_the_date_decides() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sha", "hours", "waits"), [("a" * 40, 23, True), ("a" * 40, 25, False), ("b" * 40, 1, False), (None, 1, False)]
+    ("sha", "hours", "waits"),
+    [("a" * 40, 23, True), ("a" * 40, 25, False), ("a" * 40, -9000, False), ("b" * 40, 1, False), (None, 1, False)],
 )
 def test_what_failed_waits_a_day_at_its_revision(sha: str | None, hours: int, waits: bool) -> None:
     one = info("one")

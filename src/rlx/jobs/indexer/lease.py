@@ -23,6 +23,8 @@ from rlx.store.storage import Storage
 FILE = "indexer-lease.json"
 LASTS = timedelta(minutes=5)
 """How long a lease outlives the last sign of its holder."""
+SKEW = timedelta(hours=1)
+"""How far clocks may differ: a lease that ends later than one can was signed by a clock that is wrong."""
 SIGN = 30.0
 """Seconds between two signs of life."""
 SETTLE = 0.5
@@ -51,8 +53,8 @@ class Holder(BaseModel):
     until: AwareDatetime
 
     def holds(self, now: datetime) -> bool:
-        """False when it expired, or its process on this machine is dead."""
-        if now >= self.until:
+        """False when it expired, was signed far in the future, or its process on this machine is dead."""
+        if not now < self.until <= now + LASTS + SKEW:
             return False
         return self.host != socket.gethostname() or _lives(self.pid, self.born)
 

@@ -56,7 +56,7 @@ class State(BaseModel):
     def waits(self, key: EnvKey, sha: str | None, now: datetime) -> bool:
         """Whether it is too early to read `key` at `sha` again."""
         attempt = self.attempts.get(str(key))
-        return attempt is not None and attempt.sha == sha and now - attempt.at < AGAIN
+        return attempt is not None and attempt.sha == sha and abs(now - attempt.at) < AGAIN
 
     def reason(self, key: EnvKey, sha: str | None) -> str | None:
         """Why the last reading at `sha` failed; None when it did not."""
