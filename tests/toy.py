@@ -359,7 +359,8 @@ class ToyLibrary:
             FileChange("instruction.md", "changed", name("@@ -1 +1 @@\n-Do <it>.\n+Do <that>.")),
             FileChange("tests/new.py", "added"),
         )
-        return TaskChanges(ref, files if ref == "." else ())
+        alone = {"50%": (FileChange("tests/new.py", "added"),), "plain": (FileChange("run.py", "removed"),)}
+        return TaskChanges(ref, files if ref == "." else alone.get(ref, ()))
 
 
 class ToyHub:

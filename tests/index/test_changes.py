@@ -29,6 +29,15 @@ def test_every_file_that_differs_is_named_once_and_no_other(old: dict[str, str],
     assert found == expected
 
 
+def test_every_file_of_a_task_that_one_revision_lacks_is_added_or_removed() -> None:
+    task = record({"a": "1", "b": "2"})
+    assert [(item.path, item.kind, item.diff) for item in compare_task("t", None, task).files] == [
+        ("a", "added", None),
+        ("b", "added", None),
+    ]
+    assert {item.kind for item in compare_task("t", task, None).files} == {"removed"}
+
+
 def test_files_whose_contents_are_not_kept_are_compared_by_size() -> None:
     found = compare_task("t", record({"a": "1", "b": "22"}, kept=False), record({"a": "2", "b": "3"}, kept=False))
     assert [(item.path, item.diff) for item in found.files] == [("b", None)]

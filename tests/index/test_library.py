@@ -203,8 +203,12 @@ async def test_two_revisions_are_compared_task_by_task(tmp_path: Path) -> None:
         (edited,) = found.files
         assert (edited.path, edited.kind, edited.cut) == ("instruction.md", "changed", False)
         assert "+Something else." in str(edited.diff).splitlines()
+        for ref, kind in ((removed, "removed"), (changes.added[0], "added")):
+            found = await made.library.task_changes(TASKS, ANONYMOUS, old, new, ref)
+            assert "instruction.md" in {item.path for item in found.files}
+            assert {item.kind for item in found.files} == {kind}
         with pytest.raises(NotFound):
-            await made.library.task_changes(TASKS, ANONYMOUS, old, new, removed)
+            await made.library.task_changes(TASKS, ANONYMOUS, old, new, "no-such-task")
         with pytest.raises(NotFound):
             await made.library.changes(TASKS, ANONYMOUS, old, "0" * 40)
 

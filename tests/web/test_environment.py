@@ -194,6 +194,25 @@ async def test_revisions_are_chosen_two_and_their_twins_tell_the_same(client: ht
     assert "`plain`" in markdown
 
 
+async def test_every_task_that_is_not_the_same_leads_to_its_files_in_page_and_twin(client: httpx2.AsyncClient) -> None:
+    compared = f"/d/toy/main/revisions?old={MIDDLE}&new={NEW}"
+    page, markdown = (await client.get(compared)).text, (await client.get(f"{compared}&format=md")).text
+    for ref in (".", "what%3F", "50%25", "plain"):
+        assert f'href="{compared.replace("&", "&amp;")}&amp;task={ref}#task"' in page
+        assert f"{compared}&task={ref}&format=md)" in markdown
+    assert f"/t/toy/main/plain?revision={MIDDLE}&format=md)" in markdown
+    assert f"/d/toy/main?revision={NEW}&format=md)" in markdown
+
+
+@pytest.mark.parametrize(("ref", "path"), [("plain", "run.py"), ("50%25", "tests/new.py")])
+async def test_files_of_a_task_that_one_revision_lacks_stand_below_it(
+    client: httpx2.AsyncClient, ref: str, path: str
+) -> None:
+    page = (await client.get(f"/d/toy/main/revisions?old={MIDDLE}&new={NEW}&task={ref}")).text
+    (below,) = re.findall(r'<li id="task">(.*?)</li>', page, re.S)
+    assert path in below
+
+
 @pytest.mark.parametrize("query", ["old=a b&new=c", "old=../x&new=y", f"old={NEW}&new={'9' * 40}"])
 async def test_revisions_that_are_none_are_refused(client: httpx2.AsyncClient, query: str) -> None:
     assert (await client.get(f"/d/toy/main/revisions?{query}")).status_code in {400, 404}

@@ -86,6 +86,6 @@ async def test_changes_that_are_not_known_are_counted_and_named(client: httpx2.A
     assert words(say("env.unlisted")) in page
     told = (await client.get(f"{url}&task=.&format=md")).text
     assert words(say("env.unknown_tasks", n=2)) in told
-    assert "- `what?`" in told
+    assert "- [`what?`](" in told
     assert words(say("env.unlisted")) in told
     assert (await client.get(f"{url}&format=json")).json()["changes"]["unknown"] == ["50%", "what?"]

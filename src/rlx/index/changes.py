@@ -32,17 +32,25 @@ def compare(before: TaskIndex, after: TaskIndex) -> Changes:
     )
 
 
-def compare_task(ref: str, before: TaskRecord, after: TaskRecord) -> TaskChanges:
-    """By what is kept of both: sizes of all files, and the masked texts of those a page shows."""
-    unlisted = {f"{entry.path}/" for record in (before, after) for entry in record.files if entry.is_dir}
+def compare_task(ref: str, before: TaskRecord | None, after: TaskRecord | None) -> TaskChanges:
+    """By what is kept of both: sizes of all files, and the masked texts of those a page shows.
+
+    Of a task that one revision lacks every file is removed, or added.
+    """
+    unlisted = {f"{entry.path}/" for record in (before, after) if record for entry in record.files if entry.is_dir}
     return TaskChanges(ref, tuple(_changes(before, after, tuple(unlisted))), partial=bool(unlisted))
 
 
-def _changes(before: TaskRecord, after: TaskRecord, unlisted: tuple[str, ...]) -> Iterator[FileChange]:
+def _changes(before: TaskRecord | None, after: TaskRecord | None, unlisted: tuple[str, ...]) -> Iterator[FileChange]:
     """A file that one side lacks is no change where that side's folder was not listed."""
-    old = {entry.path: entry.size for entry in before.files if not entry.is_dir}
-    new = {entry.path: entry.size for entry in after.files if not entry.is_dir}
+    old, new = _sizes(before), _sizes(after)
     for path in sorted(old.keys() | new.keys()):
+        if before is None:
+            yield FileChange(path, "added")
+            continue
+        if after is None:
+            yield FileChange(path, "removed")
+            continue
         was, now = before.texts.get(path), after.texts.get(path)
         if (path not in old or path not in new) and path.startswith(unlisted):
             continue
@@ -54,6 +62,10 @@ def _changes(before: TaskRecord, after: TaskRecord, unlisted: tuple[str, ...]) -
             yield _diff(path, was.text, now.text)
         elif old[path] != new[path]:
             yield FileChange(path, "changed")
+
+
+def _sizes(record: TaskRecord | None) -> dict[str, int]:
+    return {entry.path: entry.size for entry in record.files if not entry.is_dir} if record is not None else {}
 
 
 def _diff(path: str, old: str, new: str) -> FileChange:

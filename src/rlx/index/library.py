@@ -161,9 +161,17 @@ class Library:
         return compare(before.index, after.index)
 
     async def task_changes(self, key: EnvKey, viewer: Viewer, old: str, new: str, ref: str) -> TaskChanges:
-        """What became of one task's files. Raises as `changes`, and `NotFound` where one revision has no such task."""
+        """What became of one task's files, of a task of one revision alone too.
+
+        Raises as `changes`, and `NotFound` where no revision has such a task.
+        """
         before, after = await self._both(key, viewer, old, new)
-        return compare_task(ref, await before.record(ref), await after.record(ref))
+        has_old, has_new = before.index.find(ref) is not None, after.index.find(ref) is not None
+        return compare_task(
+            ref,
+            await before.record(ref) if has_old or not has_new else None,
+            await after.record(ref) if has_new else None,
+        )
 
     async def progress(self, key: EnvKey, viewer: Viewer, *, revision: str | None = None) -> Progress | None:
         """How far its first reading is; None when none is running."""

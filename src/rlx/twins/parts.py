@@ -28,6 +28,11 @@ class Addresses:
     def task(self, key: EnvKey, ref: str) -> str:
         return self.named(ref, key.task_page(ref))
 
+    def compared(self, key: EnvKey, old: str, new: str, ref: str) -> str | None:
+        """Where one task's files in two revisions are told."""
+        fields = "&".join(f"{name}={quote(of, safe='')}" for name, of in (("old", old), ("new", new), ("task", ref)))
+        return self.twin(f"{key.page}/revisions?{fields}")
+
     def named(self, name: str, path: str) -> str:
         """`name` as code, linked to the Markdown twin of a page."""
         url = self.twin(path)

@@ -78,7 +78,7 @@ class Library(Protocol):
         ...
 
     async def task_changes(self, key: EnvKey, viewer: Viewer, old: str, new: str, ref: str) -> TaskChanges:
-        """What became of one task's files between two revisions."""
+        """What became of one task's files between two revisions; all are added or removed where one lacks the task."""
         ...
 
 

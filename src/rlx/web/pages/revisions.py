@@ -15,13 +15,13 @@ from rlx.web.address import env_address
 from rlx.web.links import Links
 from rlx.web.pages.environment import head
 from rlx.web.respond import View, answer
-from rlx.web.site import Site, site_of, viewer_of
+from rlx.web.site import Site, addresses_of, site_of, viewer_of
 
 SHOWN = 200
 """Tasks of one kind of change that a page lists."""
 
 Sha = Annotated[str, Query(max_length=201, description="A branch, tag or commit.")]
-ChangedRef = Annotated[str, Query(max_length=2048, description="A changed task, whose files are told too.")]
+ChangedRef = Annotated[str, Query(max_length=2048, description="A task, whose changed files are told too.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +55,19 @@ async def revisions(request: Request, old: Sha = "", new: Sha = "", task: Change
         },
         json=lambda language: revisions_json(key, commits, compared, site.links, language),
         markdown=lambda language: revisions_markdown(
-            key, commits, compared.changes if compared else None, compared.task if compared else None, language
+            key,
+            commits,
+            compared.changes if compared else None,
+            compared.task if compared else None,
+            language,
+            at=addresses_of(request),
         ),
     )
     return await answer(request, view)
 
 
 async def compare(site: Site, key: EnvKey, viewer: Viewer, old: str, new: str, ref: str) -> Compared | None:
-    """What is between two revisions; None unless both are asked for. `ref` is a changed task, or empty."""
+    """What is between two revisions; None unless both are asked for. `ref` is a task of one of them, or empty."""
     if not (old and new):
         return None
     library = site.services.library
