@@ -274,11 +274,24 @@ async def test_machines_find_their_way(client: httpx2.AsyncClient, services: Toy
     told = (await client.get("/llms.txt")).text
     assert "https://explorer.example/?format=md" in told
     assert "https://explorer.example/tasks?q=WORDS&format=md" in told
+    for path in ("/envs?env=", "/d/ORG/NAME/card?", "/d/ORG/NAME/files?", "/d/ORG/NAME/revisions?"):
+        assert f"https://explorer.example{path}" in told
     assert told.count("\n") <= 60
     assert (await client.get("/-/healthz")).json() == {"ok": True}
     assert (await client.get("/readyz")).status_code == 200
     services.catalog.is_ready = False
     assert (await client.get("/readyz")).status_code == 503
+
+
+@pytest.mark.parametrize("revision", ["", f"revision={'2' * 40}&"])
+async def test_an_environments_markdown_leads_to_its_other_pages(client: httpx2.AsyncClient, revision: str) -> None:
+    told = (await client.get(f"/d/toy/main?{revision}format=md")).text
+    pages = [f"/d/toy/main/{part}?{revision}format=md" for part in ("card", "files")]
+    for page in [*pages, "/d/toy/main/revisions?format=md"]:
+        assert f"](https://explorer.example{page})" in told
+        answer = await client.get(page)
+        assert answer.status_code == 200
+        assert answer.headers["content-type"].startswith("text/markdown")
 
 
 async def test_static_files_are_kept_for_good_under_their_own_name(client: httpx2.AsyncClient) -> None:

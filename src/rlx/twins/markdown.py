@@ -125,7 +125,19 @@ def _head(summary: Summary, at: Addresses, language: str) -> Iterator[str]:
         facts.append(fact(say("twins.tasks"), f"{summary.tasks:,}", language))
     if summary.why is not None:
         facts.append(fact(say("twins.why"), line(summary.why, language), language))
+    if at.base is not None:
+        facts.append(fact(say("twins.more"), ", ".join(_places(summary, at, language)), language))
     yield "\n".join(facts)
+
+
+def _places(summary: Summary, at: Addresses, language: str) -> Iterator[str]:
+    """The other pages of an environment; that of its revisions is of no single one."""
+    page = summary.key.page
+    if summary.readme is not None:
+        yield f"[{words(say('web.tab_card'), language)}]({at.twin(f'{page}/card')})"
+    yield f"[{words(say('web.tab_files'), language)}]({at.twin(f'{page}/files')})"
+    newest = replace(at, revision=None)
+    yield f"[{words(say('env.tab_revisions'), language)}]({newest.twin(f'{page}/revisions')})"
 
 
 def _rest(summary: Summary, facets: Sequence[Facet], language: str) -> Iterator[str]:
