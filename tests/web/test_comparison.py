@@ -5,6 +5,10 @@ import re
 import httpx2
 import pytest
 
+from rlx.hub.info import read_info
+from rlx.twins.comparison import Side
+from rlx.web.links import Links
+from rlx.web.pages.comparison import comparison_json
 from tests.toy import DOWN, MAIN, SERVER, SLOW, ToyServices
 
 pytestmark = pytest.mark.anyio
@@ -73,3 +77,13 @@ async def test_the_markdown_twin_is_a_table(client: httpx2.AsyncClient) -> None:
 async def test_an_environment_and_its_quick_look_lead_to_it(client: httpx2.AsyncClient) -> None:
     for url in (MAIN.page, f"/?look={MAIN}"):
         assert 'href="/envs?env=toy%2Fmain"' in (await client.get(url)).text
+
+
+async def test_tags_turn_no_text_around() -> None:
+    info = read_info("dataset", {"id": str(MAIN), "tags": ["\u202eevil\u2066 tag", "harbor"]})
+    told = comparison_json([Side(MAIN, info=info)], [], Links("build"), "en")
+    assert isinstance(told, dict)
+    assert isinstance(told["environments"], list)
+    side = told["environments"][0]
+    assert isinstance(side, dict)
+    assert side["tags"] == ["evil tag", "harbor"]

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import anyio
 from fastapi import Query, Request, Response
 
+from rlx.answers import name
 from rlx.answers.shown import Json
 from rlx.errors import BadInput, NotReady, RlxError, UserError
 from rlx.ids import EnvKey, parse_key
@@ -73,7 +74,7 @@ def _side_json(side: Side, links: Links, language: str) -> Json:
         "framework": summary.support.framework if summary else None,
         "tasks": summary.tasks if summary else None,
         "facets": to_json(summary.facets if summary else (), language),
-        "tags": [*info.tags] if info else [],
+        "tags": [name(tag) for tag in info.tags] if info else [],
         "modified": to_json(info.modified) if info else None,
         "downloads": info.downloads if info else None,
         "likes": info.likes if info else None,
