@@ -169,6 +169,36 @@ async def test_only_collections_that_hold_something_listed_are_offered(
     assert 'aria-current="true">Named in the announcement <span class="faint num push">0</span>' in chosen
 
 
+async def test_scripts_and_models_are_told_the_collections_and_an_unknown_one_names_those_that_are(
+    client: httpx2.AsyncClient, services: ToyServices, tmp_path: Path
+) -> None:
+    services.catalog = Built(tmp_path, services.instance)
+    starters = Collection(id="starters", title="Good *first* ones", environments=(str(PARSERS), "acme/gone"))
+    services.instance.told = Instance(collections=(ANNOUNCED, starters))
+    for url in ("/api/search?limit=1", "/?format=json"):
+        told = (await client.get(url)).json()["collections"]
+        assert told == [{"id": "starters", "title": "Good *first* ones", "n": 1}]
+    assert "- `starters`: Good \\*first\\* ones (1)" in (await client.get("/?format=md")).text
+    assert (await client.get("/api/search?collection=announced")).json()["total"] == 0
+    for url in ("/api/search?collection=secret", "/?collection=secret", "/?collection=secret&format=md"):
+        answer = await client.get(url)
+        assert answer.status_code == 400
+        assert "is not a collection of this site" in answer.text
+        assert "announced, starters" in answer.text
+
+
+@pytest.mark.parametrize("url", ["/api/search?limit=1", "/api/search/tasks?limit=1", "/tasks?format=json&limit=1"])
+async def test_a_page_is_asked_for_by_its_number_which_goes_before_an_offset(
+    client: httpx2.AsyncClient, url: str
+) -> None:
+    by_offset = (await client.get(f"{url}&offset=2")).json()
+    by_page = (await client.get(f"{url}&page=3&offset=1")).json()
+    assert by_page == by_offset
+    assert (by_page["page"], by_page["offset"]) == (3, 2)
+    assert (await client.get(f"{url}&page=0")).status_code == 400
+    assert (await client.get(f"{url[:-1]}100&page=9999999")).status_code == 400
+
+
 async def test_the_announced_collection_is_offered_where_one_of_it_is_listed(
     client: httpx2.AsyncClient, services: ToyServices, tmp_path: Path
 ) -> None:
@@ -231,7 +261,7 @@ async def test_nothing_that_is_asked_is_a_fault_of_ours(app: FastAPI, services: 
     async with visitor(app) as client:
         for words, f in itertools.product(ODD, FILTERS):
             for url, more in (
-                ("/api/search", {"collection": words[:40], "trending": "1"}),
+                ("/api/search", {"collection": "announced", "trending": "1"}),
                 ("/api/search/tasks", {"env": ENVS[len(words) % len(ENVS)], "offset": "9999999"}),
                 ("/api/search/tasks", {"limit": "100"}),
             ):
@@ -239,6 +269,7 @@ async def test_nothing_that_is_asked_is_a_fault_of_ours(app: FastAPI, services: 
                 assert answer.status_code in {200, 400}, (url, words, f, answer.text)
                 assert answer.status_code == 200 or f == ":", (url, words, f, answer.text)
         for words in ODD:
+            assert (await client.get("/api/search", params={"collection": words})).status_code == 400
             for url in ("/", "/tasks"):
                 page = await client.get(url, params={"q": words, "f": "difficulty:Hard"})
                 assert page.status_code == 200

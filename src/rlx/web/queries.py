@@ -14,6 +14,9 @@ MAX_OFFSET = 10_000_000
 
 Words = Annotated[str, Query(max_length=MAX_TEXT, description="Words; each must occur.")]
 Offset = Annotated[int, Query(ge=0, le=MAX_OFFSET, description="Items to skip.")]
+PageNumber = Annotated[
+    int | None, Query(ge=1, le=MAX_OFFSET, description="The page, from 1; used in place of `offset`.")
+]
 Limit = Annotated[int, Query(ge=1, le=100, description="Items of one page.")]
 Filters = Annotated[list[str], Query(description="`key:v1|v2;key2:v`, keys and values percent-encoded.")]
 EnvSort = Literal["trending", "updated", "tasks", "name", "downloads", "likes"]
@@ -34,6 +37,7 @@ def read_env_query(
     sort: EnvSort = "trending",
     mine: Annotated[bool, Query(description="With the visitor's own private ones.")] = False,
     offset: Offset = 0,
+    page: PageNumber = None,
     limit: Limit = 40,
 ) -> EnvQuery:
     if kind and kind not in KINDS:
@@ -45,7 +49,7 @@ def read_env_query(
         collection=collection or None,
         sort=sort,
         mine=mine,
-        offset=offset,
+        offset=_first(offset, page, limit),
         limit=limit,
     )
 
@@ -55,13 +59,14 @@ def read_task_search(
     f: Filters = [],  # noqa: B006 - FastAPI copies defaults
     env: Annotated[str, Query(max_length=250, description="The one environment to search.")] = "",
     offset: Offset = 0,
+    page: PageNumber = None,
     limit: Limit = 20,
 ) -> TaskSearch:
     return TaskSearch(
         text=plain_words(q),
         filters=parse_filters(f),
         environment=parse_key(env) if env else None,
-        offset=offset,
+        offset=_first(offset, page, limit),
         limit=limit,
     )
 
@@ -72,7 +77,7 @@ def read_task_query(
     subset: Annotated[str, Query(max_length=200)] = "",
     sort: TaskSort = "order",
     offset: Offset = 0,
-    page: Annotated[int | None, Query(ge=1, le=MAX_OFFSET, description="Used in place of `offset`.")] = None,
+    page: PageNumber = None,
     limit: Limit = 50,
 ) -> TaskQuery:
     return TaskQuery(
@@ -80,9 +85,17 @@ def read_task_query(
         filters=parse_filters(f),
         subset=subset or None,
         sort=sort,
-        offset=offset if page is None else (page - 1) * limit,
+        offset=_first(offset, page, limit),
         limit=limit,
     )
+
+
+def _first(offset: int, page: int | None, limit: int) -> int:
+    """Items before the first one. Raises `BadInput` for a page past what can be asked for."""
+    first = offset if page is None else (page - 1) * limit
+    if first > MAX_OFFSET:
+        raise BadInput(f"Page {page} begins past item {MAX_OFFSET:,}.", hint="Begin at page 1.")
+    return first
 
 
 AskedEnvs = Annotated[EnvQuery, Depends(read_env_query)]

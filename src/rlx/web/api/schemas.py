@@ -57,6 +57,13 @@ class StatsAnswer(Shape):
     tasks: int
 
 
+class CollectionAnswer(Shape):
+    id: str
+    title: str
+    n: int
+    """Of its environments, how many are listed."""
+
+
 class EnvListAnswer(Shape):
     cards: list[EnvCardAnswer]
     total: int
@@ -64,6 +71,7 @@ class EnvListAnswer(Shape):
     page: int
     facets: list[FacetAnswer]
     note: str | None
+    collections: list[CollectionAnswer]
     trending: list[EnvCardAnswer] = []
     """With `trending=` only, and so are `stats`."""
     stats: StatsAnswer | None = None

@@ -12,6 +12,7 @@ from rlx.telemetry import span
 from rlx.texts import DEFAULT
 from rlx.web.api.envs import reply
 from rlx.web.catalog_status import status_json
+from rlx.web.collections import check_collection, collections_json, offered
 from rlx.web.lists import env_card, env_list, hit_list
 from rlx.web.private import asked_of, only_theirs
 from rlx.web.queries import AskedEnvs, AskedHits
@@ -36,10 +37,12 @@ async def environments(request: Request, query: AskedEnvs, trending: Trending = 
     site, viewer = site_of(request), viewer_of(request)
     catalog = site.services.catalog
     query = asked_of(query, viewer)
+    check_collection(query, site.services.instance.current())
     with span("search"):
         page = await catalog.search(query, viewer)
         private = await only_theirs(catalog, query, page)
-    told = env_list(page, site.links, DEFAULT, private)
+        collections = await offered(site.services, query, viewer)
+    told = env_list(page, site.links, DEFAULT, private) | collections_json(collections)
     if trending:
         with span("trending"):
             whole = await catalog.search(EnvQuery(limit=0), viewer)

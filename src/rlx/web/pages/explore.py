@@ -12,12 +12,12 @@ from rlx.answers.shown import Json
 from rlx.errors import BadInput, NotFound, UserError
 from rlx.ids import EnvKey, parse_key
 from rlx.model import EnvCard, EnvPage, EnvQuery, TaskCard, TaskHits, TaskQuery, TaskSearch, Viewer
-from rlx.store.instance import Collection as OperatorSet
 from rlx.telemetry import span
 from rlx.texts import say
 from rlx.twins.hits import hit_lines
 from rlx.twins.markdown import listing_markdown
 from rlx.twins.parts import Addresses, heading
+from rlx.web.collections import check_collection, collections_json, collections_markdown, offered
 from rlx.web.forms import inside, read_form
 from rlx.web.links import Links
 from rlx.web.lists import env_card, env_list, hit_card
@@ -55,14 +55,6 @@ class Trending:
         return any(card.trending for card in self.cards)
 
 
-@dataclass(frozen=True, slots=True)
-class Offered:
-    """A collection, and how many of its environments are listed."""
-
-    set: OperatorSet
-    n: int
-
-
 async def explore(
     request: Request, query: AskedEnvs, trend: Trend = 1, part: Part = "page", look: Look = ""
 ) -> Response:
@@ -70,12 +62,14 @@ async def explore(
     if look:
         return await _look(request, parse_key(look), viewer)
     catalog, query = site.services.catalog, asked_of(query, viewer)
+    check_collection(query, site.services.instance.current())
     with span("search"):
         page = await catalog.search(query, viewer)
         private = await only_theirs(catalog, query, page)
         trending = await _trending(site.services, query, page, trend, viewer)
         hits = await _hits(catalog, query)
         whole = page if part == "results" or _is_plain(query) else await catalog.search(EnvQuery(limit=1), viewer)
+        collections = await offered(site.services, query, viewer)
     at, last = addresses_of(request), page.offset + len(page.items)
     following = site.links.explore(query, offset=last) if last < page.total else None
     view = View(
@@ -87,13 +81,15 @@ async def explore(
             "trending": trending,
             "hits": hits,
             "private": private,
-            "collections": await _collections(site.services, query, viewer),
+            "collections": collections,
             "named": _named(query.text) if not page.total else None,
             **_setting(request, whole),
         },
-        json=lambda language: explore_json(page, hits, site.links, language, private),
+        json=lambda language: explore_json(page, hits, site.links, language, private) | collections_json(collections),
         markdown=lambda language: (
-            listing_markdown(page, language, at=at, following=following) + _hits_markdown(hits, at, language)
+            listing_markdown(page, language, at=at, following=following)
+            + collections_markdown(collections, language)
+            + _hits_markdown(hits, at, language)
         ),
     )
     return await answer(request, view)
@@ -157,16 +153,6 @@ def _setting(request: Request, whole: EnvPage) -> Mapping[str, Any]:
         "banner": None if closed else banner,
         "picked": frozenset(instance.featured),
     }
-
-
-async def _collections(services: Services, query: EnvQuery, viewer: Viewer) -> tuple[Offered, ...]:
-    """Those of the operators that hold something listed, and the one that was asked for."""
-    found = []
-    for one in services.instance.current().collections:
-        n = (await services.catalog.search(EnvQuery(collection=one.id, limit=0), viewer)).total
-        if n or one.id == query.collection:
-            found.append(Offered(one, n))
-    return tuple(found)
 
 
 async def _trending(services: Services, query: EnvQuery, page: EnvPage, number: int, viewer: Viewer) -> Trending | None:
