@@ -39,6 +39,7 @@ class Site:
         self.events: list[tuple[str, Mapping[str, object]]] = []
         self.at = datetime.now(UTC)
         self.settings: dict[str, object] = {}
+        self.hub_name = str(self.hub_folder)
 
     def add(self, repo: str) -> Path:
         """A repository of the fixtures, or an empty folder of that name."""
@@ -79,7 +80,7 @@ class Site:
                 library=services.library,
                 storage=self.storage,
                 work=self.root / "cache" / "indexer",
-                name=str(self.hub_folder),
+                name=self.hub_name,
                 everything=everything,
                 readers=readers_of(self.formats),
                 token=token or False,

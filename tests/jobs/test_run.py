@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rlx.errors import Upstream
+from rlx.errors import BadInput, Upstream
 from rlx.ids import parse_key
 from rlx.index.listing import FILE as LISTING
 from rlx.index.listing import Shrunk
@@ -129,6 +129,18 @@ async def test_a_hub_that_lists_far_less_changes_nothing_unless_forced(tmp_path:
         await site.run()
     await site.run(Options(force=True))
     assert site.snapshot().counts.environments == 1
+
+
+async def test_a_store_of_another_hub_is_left_as_it_is_unless_forced(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    await site.run()
+    before = files(site.store)
+    site.hub_name = "https://hub.example"
+    with pytest.raises(BadInput, match="another hub"):
+        await site.run()
+    assert files(site.store) == before
+    await site.run(Options(force=True))
+    assert site.snapshot().hub == load_state(site.storage).hub == "https://hub.example"
 
 
 async def test_nothing_private_gated_or_disabled_gets_into_any_file(tmp_path: Path) -> None:

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import anyio.to_thread
 
-from rlx.errors import Upstream
+from rlx.errors import BadInput, Upstream
 from rlx.formats.base import IndexedFormat
 from rlx.formats.registry import AnyFormat
 from rlx.hub.client import HubClient, Token
 from rlx.ids import EnvKey
+from rlx.index.catalog import same_hub
 from rlx.index.entries import Entry
 from rlx.index.library import Library
 from rlx.index.listing import FILE as LISTING
@@ -108,8 +109,8 @@ class Indexer:
     async def run(self, options: Options) -> Run | None:
         """Returns how it went; None for a dry run.
 
-        Raises `Busy` while another works on the store, `Shrunk` for a listing that is not believed, and `Upstream` when
-        the Hub or the store fails; then the snapshot in use stays.
+        Raises `Busy` while another works on the store, `BadInput` for a store of another hub, `Shrunk` for a listing
+        that is not believed, and `Upstream` when the Hub or the store fails; then the snapshot in use stays.
         """
         try:
             if options.dry_run:
@@ -153,19 +154,24 @@ class Indexer:
 
     async def _planned(self, options: Options, entries: Entries) -> tuple[Listing, Loaded, State, Sequence[Step]]:
         place = self._place
+        state = await anyio.to_thread.run_sync(load_state, place.storage)
+        if not options.force and not same_hub(state.hub, place.name):
+            raise BadInput(
+                f"The store holds the catalog of another hub, {state.hub}; nothing was changed.",
+                hint=f"Give {place.name} a store of its own, or take this one over with --force.",
+            )
         infos = await list_hub(place.hub, everything=place.everything, token=place.token)
         listing = Listing(tuple(filter(is_open, infos)), self._now())
         if not options.force:
             check_size(listing, await anyio.to_thread.run_sync(_last_sizes, place.storage))
         self._tell("listed", listing.sizes)
         loaded = await anyio.to_thread.run_sync(entries.load, [info.key for info in listing.infos])
-        state = await anyio.to_thread.run_sync(load_state, place.storage)
         instance = await anyio.to_thread.run_sync(instance_of, place.storage)
         policy = Policy(instance.featured, instance.hidden, place.readers, options.budget.rows_each)
         steps = _wanted(plan(listing, loaded.entries, state, policy, self._now()), listing, options)
         counts = {why: sum(step.why == why for step in steps) for why in ("changed", "format", "partial", "new")}
         self._tell("plan", {"environments": len(steps), **counts, "ids": [str(step.info.key) for step in steps]})
-        return listing, loaded, state, steps
+        return listing, loaded, state.model_copy(update={"hub": place.name}), steps
 
     async def _publish(self, listing: Listing, entries: Mapping[EnvKey, Entry | None], state: State) -> Pointer:
         """Publish what is known so far."""

@@ -49,6 +49,8 @@ class State(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     version: int = 1
+    hub: str = ""
+    """Whose catalog the store holds: the address of a Hub, or the folder of a local one."""
     attempts: Mapping[str, Attempt] = {}
     """By environment key."""
     last: Run | None = None
