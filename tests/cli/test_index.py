@@ -4,6 +4,7 @@ import inspect
 import json
 import shlex
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx2
@@ -88,13 +89,9 @@ def test_a_listing_that_shrank_exits_1_and_says_how_to_go_on(rlx: Rlx, hub: Path
 def test_a_second_indexer_exits_1_and_names_the_first(rlx: Rlx, hub: Path, tmp_path: Path) -> None:
     lease = tmp_path / "store" / "indexer-lease.json"
     lease.parent.mkdir(parents=True)
-    holder = {
-        "id": "x",
-        "host": "elsewhere",
-        "pid": 7,
-        "since": "2026-01-01T00:00:00Z",
-        "until": "2999-01-01T00:00:00Z",
-    }
+    now = datetime.now(UTC)
+    until = now + timedelta(minutes=4)
+    holder = {"id": "x", "host": "elsewhere", "pid": 7, "since": now.isoformat(), "until": until.isoformat()}
     lease.write_text(json.dumps(holder))
     result = rlx("index", "build", "--hub", str(hub), "--format", "json")
     assert result.code == 1
