@@ -150,6 +150,18 @@ def test_the_search_box_lists_trending_then_environments_and_tasks(visit_site: V
     page.wait_for_url(f"**{target}")
 
 
+def test_the_box_of_the_comparison_adds_what_it_suggests(visit_site: Visitor) -> None:
+    page = visit_site("/envs?env=acme/settings")
+    box = page.get_by_role("combobox", name="Name of an environment")
+    box.fill("layout")
+    first = page.locator("#suggest-add").get_by_role("option").first
+    expect(first).to_be_visible()
+    expect(first).to_contain_text("layout")
+    box.press("ArrowDown")
+    box.press("Enter")
+    expect(page).to_have_url(re.compile(r"/envs\?env=acme%2Fsettings&env=acme%2F[\w-]*layout"))
+
+
 def test_the_search_box_closes_by_escape_and_sends_what_was_typed(visit_site: Visitor) -> None:
     page = visit_site("/d/acme/layout-tasks")
     finder(page).fill("echo")

@@ -55,7 +55,34 @@ async def test_the_same_one_counts_once_and_five_are_too_many(client: httpx2.Asy
     assert len(once.json()["environments"]) == 1
     many = await client.get("/envs?" + "&".join(f"env=toy/e{n}" for n in range(5)))
     assert many.status_code == 400
-    assert (await client.get("/envs?env=no-key")).status_code == 400
+
+
+async def test_a_name_that_is_no_key_keeps_the_comparison_and_offers_what_its_words_match(
+    client: httpx2.AsyncClient,
+) -> None:
+    answer = await client.get(f"/envs?env={MAIN}&rows=differ&env=toy+server")
+    assert answer.status_code == 200
+    assert f'<th scope="col"><a href="{MAIN.page}">' in answer.text
+    assert re.search(r'id="add"[^>]* value="toy server" aria-invalid="true"', answer.text)
+    offered = re.findall(r'rel="nofollow" href="([^"]+)" title="([^"]+)"', answer.text)
+    assert offered == [
+        (f"/envs?env=toy%2Fmain&amp;env=space%3A{SERVER.org}%2F{SERVER.name}&amp;rows=differ", str(SERVER))
+    ]
+    told = (await client.get(f"/envs?env={MAIN}&env=toy+server&format=json")).json()
+    assert [side["id"] for side in told["environments"]] == [str(MAIN)]
+    assert told["unknown"] == {"name": "toy server", "matches": [str(SERVER)]}
+    markdown = (await client.get(f"/envs?env={MAIN}&env=toy+server&format=md")).text
+    assert "`toy server`: No environment is called this." in markdown
+    assert f"[`{SERVER}`](" in markdown
+
+
+async def test_a_name_whose_words_match_nothing_says_how_names_look(client: httpx2.AsyncClient) -> None:
+    page = (await client.get("/envs?env=%3Cb%3Enothing")).text
+    assert "none matches its words" in page
+    assert 'value="&lt;b&gt;nothing"' in page
+    full = f"{BOTH}&env={SLOW}&env={DOWN}"
+    assert (await client.get(f"{full}&env=more")).status_code == 400
+    assert (await client.get(f"{BOTH}&env=no%00key")).status_code == 400
 
 
 async def test_others_are_offered_until_four_are_chosen(client: httpx2.AsyncClient, services: ToyServices) -> None:

@@ -28,7 +28,7 @@ document.addEventListener("change", (event) => {
   if (event.target.matches("[data-send]")) event.target.form.requestSubmit();
 });
 
-suggest(document.querySelector("[data-suggest]"));
+document.querySelectorAll("[data-suggest]").forEach(suggest);
 
 follow(document.querySelector("[data-progress]"));
 fill(document.querySelector("[data-filling]"));

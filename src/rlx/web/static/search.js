@@ -1,5 +1,5 @@
-// The search box of every page but explore, as a combobox: what is trending before anything is typed, then
-// environments and tasks, the words marked. Without it the box is a plain form. https://www.w3.org/WAI/ARIA/apg/patterns/combobox/
+// A box that finds, as a combobox: what is trending before anything is typed, then environments and tasks, the words
+// marked. A form without a word for tasks takes the key of an environment. Without this a box is a plain form. https://www.w3.org/WAI/ARIA/apg/patterns/combobox/
 const WAIT = 160;
 const MOST = 6;
 
@@ -28,10 +28,11 @@ function marked(text, marks) {
 
 export function suggest(form) {
   if (!form) return;
-  const input = form.elements.q;
+  const input = form.querySelector("input:not([type=hidden])");
+  const words = form.dataset;
   const list = document.createElement("div");
   list.className = "suggest";
-  list.id = "suggest";
+  list.id = words.suggest || "suggest";
   list.role = "listbox";
   list.setAttribute("aria-label", input.labels[0].textContent);
   list.hidden = true;
@@ -70,7 +71,7 @@ export function suggest(form) {
     try {
       const [envs, tasks] = await Promise.all([
         ask("/api/search", { q: text, limit: MOST }),
-        text ? ask("/api/search/tasks", { q: text, limit: MOST }) : [],
+        text && words.tasks ? ask("/api/search/tasks", { q: text, limit: MOST }) : [],
       ]);
       draw(text, envs, tasks);
     } catch (error) {
@@ -82,16 +83,21 @@ export function suggest(form) {
     options = [];
     at = -1;
     input.removeAttribute("aria-activedescendant");
-    const words = form.dataset;
     const groups = [
-      group(text ? words.envs : words.trending, envs.map((env) => option(env.url, short(env.id), env.brief || env.title, places(short(env.id), text)))),
+      group(text ? words.envs : words.trending, envs.map((env) => option(words.tasks ? env.url : sent(env.id), short(env.id), env.brief || env.title, places(short(env.id), text)))),
       group(words.tasks, tasks.map((task) => option(task.url, task.title, short(task.id), task.marks.title))),
     ];
     if (text && !options.length) groups.push(note(words.none.replace("{text}", () => text)));
-    if (text) groups.push(option(`${form.action}?q=${encodeURIComponent(text)}`, words.all.replace("{text}", () => text)));
+    if (text && words.all) groups.push(option(`${form.action}?q=${encodeURIComponent(text)}`, words.all.replace("{text}", () => text)));
     list.replaceChildren(...groups.filter(Boolean));
     list.hidden = !list.childElementCount;
     input.setAttribute("aria-expanded", String(!list.hidden));
+  }
+
+  /** Where the form leads with `value` in its box. */
+  function sent(value) {
+    const kept = [...form.querySelectorAll("input[type=hidden]")].map((field) => [field.name, field.value]);
+    return `${form.action}?${new URLSearchParams([...kept, [input.name, value]])}`;
   }
 
   function group(label, inside) {
@@ -115,7 +121,7 @@ export function suggest(form) {
   function option(url, name, more = "", marks = []) {
     const link = document.createElement("a");
     link.role = "option";
-    link.id = `suggest-${options.length}`;
+    link.id = `${list.id}-${options.length}`;
     link.href = url;
     link.tabIndex = -1;
     link.setAttribute("aria-selected", "false");
