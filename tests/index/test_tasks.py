@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rlx.answers.stored import stored, stored_json
 from rlx.index.records import Finished
 from rlx.index.tasks import Extra, Header, TaskIndex, add_reviews, write_index
-from rlx.model import TaskCard, TaskQuery
+from rlx.model import TaskCard, TaskQuery, Unknown
 from rlx.texts import say
 
 VALUES = {"difficulty": ("easy", "hard", "medium"), "tags": ("a", "b", "c d", "é"), "group": ("g1", "g2")}
@@ -203,3 +203,15 @@ def test_tasks_are_found_however_their_words_are_composed(tmp_path: Path) -> Non
         text: index.page(TaskQuery(text=text)).total for text in ("환경", "CAFÉ", "プログラム", "\u1112\u116a\u11ab경")
     }
     assert found == {"환경": 2, "CAFÉ": 1, "プログラム": 1, "\u1112\u116a\u11ab경": 2}
+
+
+def test_capitals_of_a_value_do_not_matter_and_what_is_not_known_is_told(tmp_path: Path) -> None:
+    made = make_index(tmp_path / "index.db", [{"difficulty": ["hard"], "tags": [], "group": [], "title": "a"}])
+    index = TaskIndex(tmp_path / "index.db")
+    page = index.page(TaskQuery(filters={"difficulty": ("HARD", "odd"), "tags": ()}))
+    assert [card.ref for card in page.items] == [made[0].ref]
+    assert page.unknown == (Unknown("difficulty", "odd"),)
+    assert page.facets[0].values[0].selected
+    assert index.page(TaskQuery(filters={"hardness": ("hard",)})).unknown == (
+        Unknown("hardness", facets=tuple(VALUES)),
+    )

@@ -11,8 +11,9 @@ from markdown_it import MarkdownIt
 
 from rlx.answers import name, prose, record
 from rlx.ids import EnvKey
-from rlx.model import ANONYMOUS, Blob, Count, EnvQuery, FileEntry, Listing, Page, TaskCard
+from rlx.model import ANONYMOUS, Blob, Count, EnvPage, EnvQuery, FileEntry, Listing, Page, TaskCard, TaskHits, Unknown
 from rlx.texts import say
+from rlx.twins.hits import hits_markdown
 from rlx.twins.inline import fence, line, span
 from rlx.twins.jsonable import to_json
 from rlx.twins.markdown import file_markdown, folder_markdown, listing_markdown, summary_markdown
@@ -46,7 +47,23 @@ def test_a_page_past_the_end_says_so() -> None:
     told = listing_markdown(Page((), 136, 9999, 40))
     assert "the list ends after 136 items" in told
     assert "9,999" not in told
-    assert "0 to 0 of 0" in listing_markdown(Page((), 0, 0, 40))
+
+
+def test_an_empty_list_says_why_it_is_empty() -> None:
+    hits = TaskHits((), 0, False, (), 0, 20, (Unknown("no`pe", facets=("a", "b")), Unknown("a", "*x*")))
+    envs = EnvPage((), 0, (), (), 3, 0, 0, 40)
+    for asked, said in ((True, "Nothing here is what was asked for"), (False, "There is nothing to list yet")):
+        for told in (
+            listing_markdown(Page((), 0, 0, 40), asked=asked),
+            listing_markdown(envs, asked=asked),
+            hits_markdown(hits, asked=asked),
+        ):
+            assert said in told
+            assert "0 to 0" not in told
+    assert "no facet “no\\`pe”. The facets are a, b." in hits_markdown(hits, asked=True)
+    assert "Nothing has the value “\\*x\\*” of the facet “a”." in hits_markdown(hits, asked=True)
+    told = listing_markdown(Page((), 0, 0, 40, note=say("web.building")))
+    assert "nothing to list" not in told
 
 
 @given(TEXT)

@@ -187,6 +187,28 @@ async def test_scripts_and_models_are_told_the_collections_and_an_unknown_one_na
         assert "announced, starters" in answer.text
 
 
+async def test_a_filter_that_nothing_has_is_told_and_capitals_do_not_matter(
+    client: httpx2.AsyncClient, services: ToyServices, tmp_path: Path
+) -> None:
+    services.catalog = Built(tmp_path, services.instance)
+    facets = "difficulty, category, language, graded, sandbox, framework"
+    told = (await client.get("/api/search/tasks?f=hardness:Hard")).json()
+    assert (told["total"], told["note"]) == (0, f"There is no facet “hardness”. The facets are {facets}.")
+    told = (await client.get("/api/search/tasks?f=difficulty:Awful|hard&q=nothing")).json()
+    assert told["note"] == "Nothing has the value “Awful” of the facet “difficulty”."
+    told = (await client.get("/api/search/tasks?f=difficulty:hARD")).json()
+    assert (told["total"], told["note"]) == (2, None)
+    assert {"value": "Hard", "n": 2, "selected": True} in next(
+        one for one in told["facets"] if one["key"] == "difficulty"
+    )["values"]
+    told = (await client.get("/api/search?f=tag:HARBOR")).json()
+    assert (told["total"], told["note"]) == (2, None)
+    assert "“no-such”. The facets are tag," in (await client.get("/api/search?f=no-such:x")).json()["note"]
+    for url in ("/?f=tag:nope", "/tasks?f=language:nope", "/?f=tag:nope&format=md", "/tasks?f=language:nope&format=md"):
+        assert "Nothing has the value “nope” of the facet" in (await client.get(url)).text
+    assert "Nothing here is what was asked for" in (await client.get("/tasks?f=language:nope&format=md")).text
+
+
 @pytest.mark.parametrize("url", ["/api/search?limit=1", "/api/search/tasks?limit=1", "/tasks?format=json&limit=1"])
 async def test_a_page_is_asked_for_by_its_number_which_goes_before_an_offset(
     client: httpx2.AsyncClient, url: str

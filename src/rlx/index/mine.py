@@ -14,6 +14,7 @@ from rlx.hub.client import HubClient
 from rlx.hub.info import RepoInfo
 from rlx.ids import EnvKey, Kind
 from rlx.index.env_cards import listed_card
+from rlx.index.filters import spelled
 from rlx.index.snapshot.environments import FACETS, facets
 from rlx.index.snapshot.opened import Snapshot
 from rlx.index.snapshot.rows import Content
@@ -100,11 +101,12 @@ def merged(public: Snapshot, own: Snapshot, query: EnvQuery, instance: Instance)
         items=tuple(items[query.offset : end]),
         total=sum(page.total for page in pages),
         kinds=tuple((kind, kinds[kind]) for kind in KINDS if kinds[kind]),
-        facets=facets(counts, query),
+        facets=facets(counts, replace(query, filters=spelled(query.filters, counts))),
         environments=sum(page.environments for page in pages),
         tasks=sum(page.tasks for page in pages),
         offset=query.offset,
         limit=query.limit,
+        unknown=tuple(item for item in pages[1].unknown if item in pages[0].unknown),
     )
 
 

@@ -2,8 +2,8 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from importlib.resources import files
@@ -18,6 +18,7 @@ from rlx.index.bits import bits, intersect, sift
 from rlx.index.codec import card_in, facets_out, text_out, withheld_in, withheld_out
 from rlx.index.database import Database, open_writer
 from rlx.index.facets import FACET_VALUES, facet_label
+from rlx.index.filters import spelled, unknown
 from rlx.index.folding import fold
 from rlx.index.records import Counts, Finished
 from rlx.model import Facet, FacetValue, Page, TaskCard, TaskQuery
@@ -171,7 +172,8 @@ class TaskIndex:
         )
 
     def page(self, query: TaskQuery) -> Page[TaskCard]:
-        """One page of the tasks that `query` leaves. Unknown facets and values select nothing."""
+        """One page of the tasks that `query` leaves. Unknown facets and values select nothing and are told."""
+        query = replace(query, filters=spelled(query.filters, self._offered))
         text = self._matching(query.text)
         chosen = {key: self._any(key, values) for key, values in query.filters.items() if values}
         if query.subset is not None:
@@ -187,6 +189,7 @@ class TaskIndex:
             offset=query.offset,
             limit=query.limit,
             facets=tuple(self._facets(text, chosen, query.filters)),
+            unknown=unknown(query.filters, self._offered),
         )
 
     @cached_property
@@ -243,6 +246,11 @@ class TaskIndex:
         for key, value, ords in rows:
             found.setdefault(key, {})[value] = bits(map(int, str(ords).split(",")), self.header.tasks)
         return found
+
+    @cached_property
+    def _offered(self) -> dict[str, Collection[str]]:
+        """The values of each facet, in the order they are offered."""
+        return {key: self._bits.get(key, {}) for key in dict.fromkeys((*self.header.facet_order, *self._bits))}
 
     def _order(self, sort: str) -> Sequence[int]:
         """Every place as `sort` wants them; kept, since a list is paged through."""

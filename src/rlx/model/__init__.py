@@ -66,6 +66,7 @@ from rlx.model.tasks import (
     TaskQuery,
     TaskSearch,
     TaskSort,
+    Unknown,
 )
 from rlx.model.viewer import ANONYMOUS, Viewer
 
@@ -136,6 +137,7 @@ __all__ = [
     "Tool",
     "Tools",
     "Transcript",
+    "Unknown",
     "Value",
     "Viewer",
     "Withheld",

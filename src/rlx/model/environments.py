@@ -8,7 +8,7 @@ from typing import Literal
 from rlx.answers import Shown, Withheld
 from rlx.ids import EnvKey
 from rlx.model.blocks import Count, Section, Text
-from rlx.model.tasks import Facet, Facets, Support
+from rlx.model.tasks import Facet, Facets, Support, Unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,3 +193,4 @@ class EnvPage:
     limit: int
     building: bool = False
     """Some environments are still being read; counts will grow."""
+    unknown: tuple[Unknown, ...] = ()

@@ -150,6 +150,16 @@ class Facet:
 
 
 @dataclass(frozen=True, slots=True)
+class Unknown:
+    """A filter that nothing passes, whatever else is asked."""
+
+    key: str
+    value: str | None = None
+    """None: there is no such facet, but `facets`."""
+    facets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class TaskHit:
     """A task found across environments."""
 
@@ -183,6 +193,7 @@ class TaskHits:
     """Each counted over what the other filters leave, up to the same limit."""
     offset: int
     limit: int
+    unknown: tuple[Unknown, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,3 +230,4 @@ class Page[T]:
     limit: int
     facets: tuple[Facet, ...] = ()
     note: Text | None = None
+    unknown: tuple[Unknown, ...] = ()

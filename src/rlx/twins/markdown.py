@@ -25,6 +25,7 @@ from rlx.model import (
 )
 from rlx.texts import DEFAULT, say, words
 from rlx.twins.blocks import files_markdown
+from rlx.twins.counted import counted_parts
 from rlx.twins.inline import fence, language_of, line, span
 from rlx.twins.parts import (
     NOWHERE,
@@ -52,14 +53,19 @@ def environment_markdown(
     *,
     at: Addresses = NOWHERE,
     following: str | None = None,
+    asked: bool = False,
 ) -> str:
     """An environment with a page of its tasks, or with its files where it has no task list.
 
-    `at` says where links lead, `following` is the path of the list's next page. Further pages are the list alone.
+    `at` says where links lead, `following` is the path of the list's next page, and `asked` whether words or
+    filters narrow it. Further pages are the list alone.
     """
     parts = [*_head(summary, at, language)]
     if tasks is not None:
-        parts += [heading(say("twins.tasks"), language), *_listing(tasks, summary.key, at, following, language)]
+        parts += [
+            heading(say("twins.tasks"), language),
+            *_listing(tasks, summary.key, at, following, language, asked=asked),
+        ]
     if tasks is None or not tasks.offset:
         parts += _rest(summary, summary.facets if tasks is None else tasks.facets, language)
     if listing is not None:
@@ -74,10 +80,16 @@ def listing_markdown(
     key: EnvKey | None = None,
     at: Addresses = NOWHERE,
     following: str | None = None,
+    asked: bool = False,
 ) -> str:
-    """A page of environments, or of the tasks of `key`: how many there are, which these are, one item a line."""
+    """A page of environments, or of the tasks of `key`: how many there are, which these are, one item a line.
+
+    `asked` says whether anything narrows it.
+    """
     title = [f"# {words(say('twins.environments'), language)}"] if isinstance(page, EnvPage) else []
-    return join([*title, *_listing(page, key, at, following, language), *facet_parts(page.facets, language)])
+    return join(
+        [*title, *_listing(page, key, at, following, language, asked=asked), *facet_parts(page.facets, language)]
+    )
 
 
 def folder_markdown(listing: Listing, language: str = DEFAULT) -> str:
@@ -165,14 +177,15 @@ def _is_facet(block: Block, facets: Sequence[Facet]) -> bool:
 
 
 def _listing(
-    page: EnvPage | Page[TaskCard], key: EnvKey | None, at: Addresses, following: str | None, language: str
+    page: EnvPage | Page[TaskCard],
+    key: EnvKey | None,
+    at: Addresses,
+    following: str | None,
+    language: str,
+    *,
+    asked: bool,
 ) -> Iterator[str]:
-    last = page.offset + len(page.items)
-    first = min(page.offset + 1, last)
-    counted = say("twins.range", first=f"{first:,}", last=f"{last:,}", total=f"{page.total:,}")
-    if page.offset and not page.items:
-        counted = say("twins.past_end", n=page.total)
-    yield words(counted, language)
+    yield from counted_parts(page, language, asked=asked)
     if isinstance(page, Page) and page.note is not None:
         yield line(page.note, language)
     yield "\n".join(

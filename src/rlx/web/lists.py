@@ -1,11 +1,12 @@
 """Lists as JSON: `{cards, total, offset, page, facets, note}`, whatever is listed."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from rlx.answers.shown import Json
 from rlx.ids import EnvKey
-from rlx.model import EnvCard, EnvPage, Page, TaskCard, TaskHit, TaskHits
-from rlx.texts import say
+from rlx.model import EnvCard, EnvPage, Page, TaskCard, TaskHit, TaskHits, Text, Unknown
+from rlx.texts import say, words
+from rlx.twins.counted import unknown_texts
 from rlx.twins.jsonable import object_json, to_json
 from rlx.web.links import Links
 
@@ -20,7 +21,7 @@ def env_list(page: EnvPage, links: Links, language: str, private: Collection[Env
         "offset": page.offset,
         "page": page.offset // max(page.limit, 1) + 1,
         "facets": [{"key": "kind", "values": kinds}, *facets],
-        "note": to_json(say("web.building"), language) if page.building else None,
+        "note": _note([say("web.building")] if page.building else [], page.unknown, language),
         "environments": page.environments,
         "tasks": page.tasks,
         "building": page.building,
@@ -35,7 +36,7 @@ def task_list(page: Page[TaskCard], key: EnvKey, links: Links, language: str) ->
         "offset": page.offset,
         "page": page.offset // page.limit + 1,
         "facets": to_json(page.facets, language),
-        "note": to_json(page.note, language),
+        "note": _note([] if page.note is None else [page.note], page.unknown, language),
     }
 
 
@@ -45,7 +46,7 @@ def env_card(card: EnvCard, links: Links, language: str, *, private: bool = Fals
 
 def hit_list(page: TaskHits, links: Links, language: str) -> dict[str, Json]:
     """Tasks found across environments. With `more`, there are more than `total`."""
-    cut = say("tasks.cut", n=page.total) if page.more else None
+    cut = [say("tasks.cut", n=page.total)] if page.more else []
     return {
         "cards": [hit_card(hit, links, language) for hit in page.items],
         "total": page.total,
@@ -53,7 +54,7 @@ def hit_list(page: TaskHits, links: Links, language: str) -> dict[str, Json]:
         "offset": page.offset,
         "page": page.offset // max(page.limit, 1) + 1,
         "facets": to_json(page.facets, language),
-        "note": to_json(cut, language),
+        "note": _note(cut, page.unknown, language),
     }
 
 
@@ -67,3 +68,8 @@ def hit_card(hit: TaskHit, links: Links, language: str) -> dict[str, Json]:
         "marks": marks,
         "url": links.task(hit.key, hit.card.ref),
     }
+
+
+def _note(texts: Sequence[Text], unknown: Sequence[Unknown], language: str) -> str | None:
+    """All that a reader should know, in one text."""
+    return " ".join(words(text, language) for text in (*texts, *unknown_texts(unknown))) or None

@@ -3,7 +3,7 @@
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rlx.ids import EnvKey
 from rlx.index.snapshot.rows import Content, TaskRow
@@ -58,6 +58,7 @@ class Item:
 
 
 def environments(content: Content, query: EnvQuery, instance: Instance) -> Answer:
+    query = replace(query, filters=_spelled(query.filters, ENV_FACETS, [card.facets for card in content.envs]))
     cards = [card for card in content.envs if str(card.key) not in instance.hidden]
     words = _folded(query.text).split()
     cards = [card for card in cards if all(word in _text(card) for word in words)]
@@ -80,6 +81,8 @@ def environments(content: Content, query: EnvQuery, instance: Instance) -> Answe
 
 
 def tasks(content: Content, search: TaskSearch, instance: Instance, most: int) -> Answer:
+    every = [_own(card, row) for card, row in _popular(content)]
+    search = replace(search, filters=_spelled(search.filters, TASK_FACETS, every))
     rows = [(card, row) for card, row in _popular(content) if str(card.key) not in instance.hidden]
     if search.environment is not None:
         rows = [(card, row) for card, row in rows if card.key == search.environment]
@@ -168,6 +171,20 @@ def _facets(
                 (key, [(value, counts[value], value in selected) for value in shown], len(values) - len(shown))
             )
     return found
+
+
+def _spelled(
+    filters: Filters, keys: Sequence[str], every: Sequence[Mapping[str, Sequence[str]]]
+) -> dict[str, tuple[str, ...]]:
+    """A value that nothing has means those that differ by capitals alone."""
+    spelled = {}
+    for key, values in filters.items():
+        known = {value for own in every for value in own.get(key, ())} if key in keys else set()
+        alike = {value: sorted(one for one in known if one.casefold() == value.casefold()) for value in values}
+        spelled[key] = tuple(
+            one for value in values for one in ([value] if value in known else alike[value] or [value])
+        )
+    return spelled
 
 
 def _passes(own: Mapping[str, Sequence[str]], filters: Filters) -> bool:

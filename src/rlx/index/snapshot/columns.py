@@ -2,7 +2,7 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
 
 from rlx.index.bits import bits
@@ -34,6 +34,11 @@ class FacetColumn:
     def counts_in(self, mask: int) -> Mapping[str, int]:
         """How many tasks of a set have each value. The work grows with the catalog, by the machine word."""
         return {value: (own & mask).bit_count() for value, own in self._bits.items()}
+
+    @property
+    def values(self) -> Collection[str]:
+        """Those that occur."""
+        return self._bits.keys()
 
     def any_of(self, values: Iterable[str]) -> int:
         """The set of tasks that have one of `values`."""

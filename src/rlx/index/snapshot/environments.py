@@ -6,6 +6,7 @@ so that each is counted over what the other filters leave. What operators set is
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 
 from rlx.ids import EnvKey
@@ -13,6 +14,7 @@ from rlx.index.bits import bits, intersect, sift
 from rlx.index.codec import env_card_in
 from rlx.index.database import Database
 from rlx.index.facets import facet
+from rlx.index.filters import spelled, unknown
 from rlx.index.folding import fold
 from rlx.model import KINDS, EnvCard, EnvPage, EnvQuery, Facet
 from rlx.store.instance import Instance
@@ -66,7 +68,8 @@ class Environments:
         self._trending = lru_cache(4)(self._trending_order)
 
     def page(self, query: EnvQuery, instance: Instance) -> EnvPage:
-        """One page. Unknown facets and values select nothing, an unknown collection is empty."""
+        """One page. Unknown facets and values select nothing and are told, an unknown collection is empty."""
+        query = replace(query, filters=spelled(query.filters, self._bits))
         visible = self._visible(instance.hidden)
         left, chosen = self._left(query, instance)
         of_kind = left if query.kind is None else left & self._kinds.get(query.kind, 0)
@@ -84,10 +87,12 @@ class Environments:
             tasks=self._tasks_of(visible),
             offset=query.offset,
             limit=query.limit,
+            unknown=unknown(query.filters, self._bits),
         )
 
     def counted(self, query: EnvQuery, instance: Instance) -> FacetCounts:
         """How often each facet's values occur over what the other filters leave."""
+        query = replace(query, filters=spelled(query.filters, self._bits))
         left, chosen = self._left(query, instance)
         return self._counted(left if query.kind is None else left & self._kinds.get(query.kind, 0), chosen)
 
@@ -162,7 +167,7 @@ class Environments:
 
     @cached_property
     def _bits(self) -> dict[str, dict[str, int]]:
-        found: dict[str, dict[str, int]] = {}
+        found: dict[str, dict[str, int]] = {key: {} for key in FACETS}
         for key, value, ords in self._db.rows("SELECT key, value, ords FROM env_facets"):
             found.setdefault(key, {})[value] = bits(map(int, str(ords).split(",")), self.size)
         return found

@@ -10,7 +10,7 @@ are counted beforehand.
 import json
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from secrets import randbelow
 
@@ -19,6 +19,7 @@ from rlx.ids import parse_key
 from rlx.index.bits import bits, intersect, sift
 from rlx.index.database import Database
 from rlx.index.facets import facet
+from rlx.index.filters import spelled, unknown
 from rlx.index.snapshot.columns import FacetColumn
 from rlx.index.snapshot.rows import TASK_FACETS
 from rlx.index.snapshot.words import asked, env_token, facet_token, match, spans
@@ -61,18 +62,20 @@ class Tasks:
             key: FacetColumn([combo[number] for combo in self._combos], combo_of)
             for number, key in enumerate(TASK_FACETS)
         }
+        self._all = (1 << self.count) - 1
+        self._values = {key: column.values for key, column in self._columns.items()}
         self._ids = lru_cache(_KEPT)(self._read_ids)
         self._of_env = lru_cache(_KEPT)(self._read_env)
 
     def search(self, search: TaskSearch, place: int | None, hidden: tuple[int, ...]) -> TaskHits:
         """One page. `place` is the environment's that is asked for; tasks of the `hidden` are not there."""
-        question = _Question(
-            asked(search.text), {key: values for key, values in search.filters.items() if values}, place, hidden
-        )
+        filters = spelled({key: values for key, values in search.filters.items() if values}, self._values)
+        question = _Question(asked(search.text), filters, place, hidden)
+        strange = unknown(filters, self._values)
         nowhere = search.environment is not None and (place is None or place in hidden)
         if nowhere or (search.text.strip() and not question.wanted):
             selected = (facet(key, {}, question.filters.get(key, ())) for key in TASK_FACETS)
-            return TaskHits((), 0, False, tuple(filter(None, selected)), search.offset, search.limit)
+            return TaskHits((), 0, False, tuple(filter(None, selected)), search.offset, search.limit, strange)
         end = search.offset + search.limit
         if question.wanted:
             found = self._found(question)
@@ -92,6 +95,7 @@ class Tasks:
             facets=tuple(filter(None, facets)),
             offset=search.offset,
             limit=search.limit,
+            unknown=strange,
         )
 
     def relatives(self, place: int, ref: str, hidden: tuple[int, ...]) -> tuple[Relative, ...]:
@@ -115,14 +119,29 @@ class Tasks:
         return str(self._db.row(sql, (place, randbelow(n)))[0]) if n else None
 
     def _found(self, question: _Question, *, but: str | None = None) -> Sequence[int]:
-        """The first `MOST` by popularity, and one more when there are more; `but` leaves off the filter of a facet."""
-        return self._ids(self._match(question, match(question.wanted), but), self._most + 1)
+        """The first `MOST` by popularity, and one more when there are more; `but` leaves off the filter of a facet.
+
+        Filters are left to the search index only where the words alone find too many to sift.
+        """
+        words = match(question.wanted)
+        if not question.filters.keys() - {but}:
+            return self._ids(self._match(question, words, but), self._most + 1)
+        found = self._found(replace(question, filters={}))
+        if len(found) > self._most:
+            return self._ids(self._match(question, words, but), self._most + 1)
+        return _those_in(self._chosen(question, but), found)
 
     def _best(self, question: _Question, found: Sequence[int]) -> list[int]:
         """Best match first: each of three ways to match goes before the next."""
-        whole = self._ids(self._match(question, match(question.wanted, called=True, whole=True)), self._most)
-        begun = self._ids(self._match(question, match(question.wanted, called=True)), self._most)
-        return list(dict.fromkeys((*whole, *begun, *found[: self._most])))[: self._most]
+        words = match(question.wanted, called=True, whole=True), match(question.wanted, called=True)
+        if question.filters and len(self._found(replace(question, filters={}))) <= self._most:
+            plain, chosen = replace(question, filters={}), self._chosen(question, None)
+            called: list[Sequence[int]] = [
+                _those_in(chosen, self._ids(self._match(plain, each), self._most)) for each in words
+            ]
+        else:
+            called = [self._ids(self._match(question, each), self._most) for each in words]
+        return list(dict.fromkeys((*called[0], *called[1], *found[: self._most])))[: self._most]
 
     def _counts_of_words(self, question: _Question, found: Sequence[int]) -> Mapping[str, Mapping[str, int]]:
         """By facet how many of the found tasks have each value: the work grows with them, not with the catalog."""
@@ -134,15 +153,19 @@ class Tasks:
 
     def _mask(self, question: _Question, *, but: str | None = None) -> int:
         """The tasks that a question without words asks for; `but` leaves off the filter of a facet."""
-        scope = (1 << self.count) - 1 if question.place is None else self._of_env(question.place)
+        scope = self._all if question.place is None else self._of_env(question.place)
         for place in question.hidden:
             scope &= ~self._of_env(place)
+        return scope & self._chosen(question, but)
+
+    def _chosen(self, question: _Question, but: str | None) -> int:
+        """The tasks that pass the filters, less that of `but`."""
         chosen = (
             self._columns[key].any_of(values) if key in self._columns else 0
             for key, values in question.filters.items()
             if key != but
         )
-        return intersect(scope, chosen)
+        return intersect(self._all, chosen)
 
     def _counts_of_all(self, question: _Question, mask: int) -> Mapping[str, Mapping[str, int]]:
         counts = {}
@@ -192,6 +215,12 @@ class Tasks:
             ref, stored(title), stored(brief), {key: tuple(map(stored, values)) for key, values in pairs if values}
         )
         return TaskHit(parse_key(self._keys[env]), card, spans(title, wanted), spans(brief, wanted))
+
+
+def _those_in(mask: int, ids: Sequence[int]) -> list[int]:
+    flags = mask.to_bytes((mask.bit_length() + 7) // 8 + 1, "little")
+    last = 8 * len(flags)
+    return [id_ for id_ in ids if id_ < last and flags[id_ >> 3] >> (id_ & 7) & 1]
 
 
 def _either(tokens: Iterable[str]) -> str:

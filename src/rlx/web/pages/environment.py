@@ -13,6 +13,7 @@ from rlx.hub.info import RepoInfo
 from rlx.model import Facet, Listing, Page, Section, Shares, Summary, TaskCard, TaskQuery, Withheld
 from rlx.telemetry import span
 from rlx.texts import Say, say
+from rlx.twins.counted import unknown_texts
 from rlx.twins.jsonable import object_json, to_json
 from rlx.twins.markdown import environment_markdown
 from rlx.web.address import env_address
@@ -44,6 +45,7 @@ async def environment(request: Request, query: AskedTasks, part: Part = "page") 
     listing = top if isinstance(top, Listing) else None
     at, last = addresses_of(request), tasks.offset + len(tasks.items) if tasks is not None else 0
     following = links.env(key, query, offset=last) if tasks is not None and last < tasks.total else None
+    asked = bool(query.text or query.filters or query.subset)
     told = "environment_tasks.html" if part == "results" and tasks is not None else "environment.html"
     view = View(
         told,
@@ -60,7 +62,9 @@ async def environment(request: Request, query: AskedTasks, part: Part = "page") 
             **(_list(summary, tasks, query) if tasks is not None else {"tasks": None}),
         },
         json=lambda language: environment_json(summary, tasks, info, links, language),
-        markdown=lambda language: environment_markdown(summary, tasks, listing, language, at=at, following=following),
+        markdown=lambda language: environment_markdown(
+            summary, tasks, listing, language, at=at, following=following, asked=asked
+        ),
     )
     return await answer(request, view)
 
@@ -169,6 +173,7 @@ def _list(summary: Summary, tasks: Page[TaskCard], query: TaskQuery) -> dict[str
     columns = _columns(summary)
     return {
         "tasks": tasks,
+        "notes": unknown_texts(tasks.unknown),
         "pager": pager(tasks.total, tasks.offset, tasks.limit),
         "facets": [facet for facet in tasks.facets if _divides(facet, tasks.total)],
         "columns": columns[:_SHOWN_COLUMNS],

@@ -14,6 +14,7 @@ from rlx.ids import EnvKey, parse_key
 from rlx.model import EnvCard, EnvPage, EnvQuery, TaskCard, TaskHits, TaskQuery, TaskSearch, Viewer
 from rlx.telemetry import span
 from rlx.texts import say
+from rlx.twins.counted import unknown_texts
 from rlx.twins.hits import hit_lines
 from rlx.twins.markdown import listing_markdown
 from rlx.twins.parts import Addresses, heading
@@ -72,12 +73,14 @@ async def explore(
         collections = await offered(site.services, query, viewer)
     at, last = addresses_of(request), page.offset + len(page.items)
     following = site.links.explore(query, offset=last) if last < page.total else None
+    asked = query.kind is not None or not _is_plain(query)
     view = View(
         "explore_results.html" if part == "results" else "explore.html",
         site.links.explore(query, trend=trend, offset=query.offset),
         {
             "query": query,
             "page": page,
+            "notes": unknown_texts(page.unknown),
             "trending": trending,
             "hits": hits,
             "private": private,
@@ -87,7 +90,7 @@ async def explore(
         },
         json=lambda language: explore_json(page, hits, site.links, language, private) | collections_json(collections),
         markdown=lambda language: (
-            listing_markdown(page, language, at=at, following=following)
+            listing_markdown(page, language, at=at, following=following, asked=asked)
             + collections_markdown(collections, language)
             + _hits_markdown(hits, at, language)
         ),
