@@ -80,7 +80,7 @@ class Tasks:
         if question.wanted:
             found = self._found(question)
             total, more = min(len(found), self._most), len(found) > self._most
-            ids: Sequence[int] = self._best(question, found)[search.offset : end]
+            ids: Sequence[int] = self._best(question, found, end)[search.offset :]
             counts = self._counts_of_words(question, found)
         else:
             mask = self._mask(question)
@@ -131,17 +131,24 @@ class Tasks:
             return self._ids(self._match(question, words, but), self._most + 1)
         return _those_in(self._chosen(question, but), found)
 
-    def _best(self, question: _Question, found: Sequence[int]) -> list[int]:
-        """Best match first: each of three ways to match goes before the next."""
-        words = match(question.wanted, called=True, whole=True), match(question.wanted, called=True)
-        if question.filters and len(self._found(replace(question, filters={}))) <= self._most:
-            plain, chosen = replace(question, filters={}), self._chosen(question, None)
-            called: list[Sequence[int]] = [
-                _those_in(chosen, self._ids(self._match(plain, each), self._most)) for each in words
-            ]
-        else:
-            called = [self._ids(self._match(question, each), self._most) for each in words]
-        return list(dict.fromkeys((*called[0], *called[1], *found[: self._most])))[: self._most]
+    def _best(self, question: _Question, found: Sequence[int], end: int) -> Sequence[int]:
+        """The first `end`, best match first: each of three ways to match goes before the next."""
+        plain = replace(question, filters={})
+        sifted = bool(question.filters) and len(self._found(plain)) <= self._most
+        end = min(end, self._most)
+        best: list[int] = []
+        for whole in (True, False):
+            words = match(question.wanted, called=True, whole=whole)
+            if sifted:
+                called: Sequence[int] = _those_in(
+                    self._chosen(question, None), self._ids(self._match(plain, words), self._most)
+                )
+            else:
+                called = self._ids(self._match(question, words), end + len(best))
+            best = list(dict.fromkeys((*best, *called)))
+            if len(best) >= end:
+                return best[:end]
+        return list(dict.fromkeys((*best, *found[: self._most])))[:end]
 
     def _counts_of_words(self, question: _Question, found: Sequence[int]) -> Mapping[str, Mapping[str, int]]:
         """By facet how many of the found tasks have each value: the work grows with them, not with the catalog."""
