@@ -29,6 +29,10 @@ class NotFound(UserError):
     """No such environment, task or file, or none that this viewer may know of."""
 
 
+class Hidden(NotFound):
+    """An environment that operators hide."""
+
+
 class Forbidden(UserError):
     """It exists and this viewer may know it, but may not have it."""
 

@@ -63,6 +63,7 @@ async def create_services(
         connections=settings.hub_connections,
         timeout=settings.hub_timeout,
         clock=clock,
+        folder=folder is not None,
     )
     try:
         async with anyio.create_task_group() as group:

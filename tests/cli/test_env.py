@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from rlx.store.instance import Instance, InstanceFile
 from tests.cli.conftest import Rlx
 
 SCRIPTS_RELY_ON = {"id", "kind", "format", "framework", "tasks", "revision"}
@@ -130,3 +131,13 @@ def test_a_folder_that_is_no_hub_is_told_what_one_is(rlx: Rlx, tmp_path: Path) -
     result = rlx("env", "ls", "--hub", str(tmp_path))
     assert result.code == 2
     assert "datasets/<org>/<name>" in result.err
+
+
+@pytest.mark.parametrize("command", [("env", "show"), ("env", "claim"), ("task", "ls")])
+def test_what_the_settings_of_the_store_hide_is_said_to_be_hidden(
+    rlx: Rlx, hub: tuple[str, str], tmp_path: Path, command: tuple[str, str]
+) -> None:
+    InstanceFile(tmp_path / "store").save(Instance(hidden=frozenset({"acme/layout-tasks"})))
+    result = rlx(*command, "acme/layout-tasks", *hub)
+    assert (result.code, result.out) == (2, "")
+    assert f"acme/layout-tasks is hidden: {tmp_path / 'store' / 'admin' / 'settings.json'} says so" in result.err

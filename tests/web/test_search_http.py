@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from rlx.ids import EnvKey
 from rlx.services import create_services
 from rlx.settings import Settings
-from rlx.store.instance import ANNOUNCED, Collection, Instance
+from rlx.store.instance import ANNOUNCED, Collection, Instance, InstanceFile
 from rlx.web.api import schemas
 from rlx.web.app import create_app
 from tests.toy import PRIVATE, TOKEN, ToyServices
@@ -198,11 +198,10 @@ async def test_a_filter_that_nothing_has_is_told_and_capitals_do_not_matter(
     assert told["note"] == "Nothing has the value “Awful” of the facet “difficulty”."
     told = (await client.get("/api/search/tasks?f=difficulty:hARD")).json()
     assert (told["total"], told["note"]) == (2, None)
-    assert {"value": "Hard", "n": 2, "selected": True} in next(
-        one for one in told["facets"] if one["key"] == "difficulty"
-    )["values"]
-    told = (await client.get("/api/search?f=tag:HARBOR")).json()
-    assert (told["total"], told["note"]) == (2, None)
+    values = {facet["key"]: facet["values"] for facet in told["facets"]}
+    assert {"value": "Hard", "n": 2, "selected": True} in values["difficulty"]
+    told = (await client.get("/api/search?f=framework:HARBOR")).json()
+    assert (told["total"], told["note"]) == (1, None)
     assert "“no-such”. The facets are tag," in (await client.get("/api/search?f=no-such:x")).json()["note"]
     for url in ("/?f=tag:nope", "/tasks?f=language:nope", "/?f=tag:nope&format=md", "/tasks?f=language:nope&format=md"):
         assert "Nothing has the value “nope” of the facet" in (await client.get(url)).text
@@ -296,3 +295,22 @@ async def test_nothing_that_is_asked_is_a_fault_of_ours(app: FastAPI, services: 
                 page = await client.get(url, params={"q": words, "f": "difficulty:Hard"})
                 assert page.status_code == 200
                 assert "<script>" not in page.text
+
+
+async def test_what_a_folder_lacks_or_operators_hide_is_told_without_a_hub(fixture_hub: Path, tmp_path: Path) -> None:
+    settings = Settings(hub=str(fixture_hub), store=tmp_path / "store", cache_dir=tmp_path / "cache")
+    InstanceFile(settings.store).save(Instance(hidden=frozenset({"acme/layout-flat"})))
+    async with create_services(settings) as made:
+        client = visitor(create_app(made, token=lambda settings: None))
+        for key, said in (
+            ("acme/gone", "No acme/gone in the folder that is read here, or it is private."),
+            ("acme/layout-flat", "acme/layout-flat is not shown on this site."),
+        ):
+            for url in (f"/d/{key}?format=md", f"/api/env/{key}", f"/envs?env={key}&format=json"):
+                answer = await client.get(url)
+                assert said in answer.text.replace("\\", "")
+                assert "on the Hub" not in answer.text
+                assert "sign in" not in answer.text.lower()
+            page = await client.get(f"/envs?env={key}&env=acme/layout-tasks")
+            assert f'<span lang="en">{said}</span>' in page.text
+        await client.aclose()

@@ -7,7 +7,7 @@ from dataclasses import replace
 import anyio
 
 from rlx.cli.output import progress
-from rlx.errors import NotFound, NotReady, RlxError
+from rlx.errors import Hidden, NotFound, NotReady, RlxError
 from rlx.formats.base import Environment
 from rlx.hub.client import Token
 from rlx.hub.token import machine_token
@@ -15,6 +15,7 @@ from rlx.ids import EnvKey
 from rlx.model import ANONYMOUS, Viewer
 from rlx.services import Services, create_services, local_folder
 from rlx.settings import Settings
+from rlx.store.instance import FILE as SETTINGS
 from rlx.telemetry import configure_logging
 
 type Work[T] = Callable[[Services, Viewer], Awaitable[T]]
@@ -63,6 +64,9 @@ async def missing_told(services: Services, key: EnvKey, viewer: Viewer) -> Async
     """Says of an environment that is not there where it was looked for, and when one of the other kind has its name."""
     try:
         yield
+    except Hidden as error:
+        settings = services.settings.store / SETTINGS
+        raise Hidden(f"{key} is hidden: {settings} says so.", hint="Take it off `hidden` there to read it.") from error
     except NotFound as error:
         folder = local_folder(services.settings.hub)
         other = replace(key, kind="dataset" if key.kind == "space" else "space")

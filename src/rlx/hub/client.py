@@ -65,7 +65,10 @@ class _Busy(Exception):
 
 
 class HubClient:
-    """One client for one Hub, shared by every viewer. `transport` replaces the network (a hub in this process)."""
+    """One client for one Hub, shared by every viewer.
+
+    `transport` replaces the network (a hub in this process); `folder`: what is behind it is a folder, and told as one.
+    """
 
     def __init__(
         self,
@@ -76,6 +79,7 @@ class HubClient:
         timeout: float = 20.0,
         clock: Callable[[], float] = time.monotonic,
         pause: float = 0.3,
+        folder: bool = False,
     ) -> None:
         self.endpoint = endpoint.rstrip("/")
         self.connections = connections
@@ -83,6 +87,7 @@ class HubClient:
         self.desk: Desk | None = None
         """Where files too big to be read at once are dealt with; None: nothing of them is kept."""
         self._pause = pause
+        self._folder = folder
         self._answered = False
         self._http = httpx2.AsyncClient(
             transport=transport,
@@ -314,9 +319,9 @@ class HubClient:
                 retry_after=30,
             ) from error
         except _Busy as busy:
-            raise _error(busy.answer, what, signed_in=bool(token)) from busy
+            raise _error(busy.answer, what, signed_in=bool(token), folder=self._folder) from busy
         if not 200 <= answer.status < 300 and answer.status != 416:
-            raise _error(answer, what, signed_in=bool(token))
+            raise _error(answer, what, signed_in=bool(token), folder=self._folder)
         return answer
 
     async def _once(
@@ -382,7 +387,7 @@ def _parse(data: bytes, what: str) -> object:
         raise Upstream(f"The Hub's answer for {what} is not JSON.") from error
 
 
-def _error(answer: Answer, what: str, *, signed_in: bool) -> UserError:
+def _error(answer: Answer, what: str, *, signed_in: bool, folder: bool) -> UserError:
     code = answer.headers.get("x-error-code", "")
     status = answer.status
     missing = what.removeprefix("the ")
@@ -392,6 +397,8 @@ def _error(answer: Answer, what: str, *, signed_in: bool) -> UserError:
         return NotFound(f"No such revision of {what}.")
     if code == "EntryNotFound":
         return NotFound(f"No {missing}.")
+    if folder and (code == "RepoNotFound" or status in (401, 404)):
+        return NotFound(f"No {missing} in the folder that is read here, or it is private.", hint="Check the name.")
     if code == "RepoNotFound" or status == 404 or (status == 401 and not signed_in):
         hint = (
             "Check the name."

@@ -13,7 +13,7 @@ from pathlib import Path
 import anyio
 
 from rlx import answers
-from rlx.errors import BadInput, Forbidden, NotFound, NotReady, Upstream, UserError
+from rlx.errors import BadInput, Forbidden, Hidden, NotFound, NotReady, Upstream, UserError
 from rlx.formats.base import Environment, HandOver, IndexedFormat
 from rlx.formats.files import FilesEnvironment
 from rlx.formats.kinds import kind_of
@@ -91,7 +91,7 @@ class Library:
     async def info(self, key: EnvKey, viewer: Viewer, revision: str | None = None) -> RepoInfo:
         """What `viewer` may know of `key` now, or at `revision`. Raises `NotFound`, `Forbidden`, `Upstream`."""
         if self._instance.current().hides(key):
-            raise NotFound(f"{key} is not shown on this site.")
+            raise Hidden(f"{key} is not shown on this site.", hint="The people who run it hide it.")
         try:
             info = await self._public_info(key)
         except (NotFound, Forbidden):
