@@ -99,11 +99,10 @@ def _write_envs(db: sqlite3.Connection, envs: Iterable[EnvCard]) -> None:
                 places[key, value].append(place)
     rows = [(key, value, ",".join(map(str, ords))) for (key, value), ords in places.items()]
     db.executemany("INSERT INTO env_facets VALUES (?, ?, ?)", rows)
-    db.execute("INSERT INTO envs_fts (envs_fts) VALUES ('rebuild')")
 
 
 class _Tasks:
-    """The tasks of one snapshot as they are written. What is written is made while the batch before is written."""
+    """The tasks of one snapshot, and both search indexes, which are written while what comes next is made."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
@@ -121,7 +120,7 @@ class _Tasks:
         self._db.execute("INSERT INTO tasks_fts (tasks_fts, rank) VALUES ('hashsize', ?)", (_IN_MEMORY,))
         rows: list[tuple[int, int, str, str, str, int]] = []
         with ThreadPoolExecutor(1) as writer:
-            waiting: deque[Future[None]] = deque()
+            waiting: deque[Future[None]] = deque([writer.submit(self._search_for_envs)])
             for batch in batched(self._rows(placed, rows), _BATCH):
                 if len(waiting) == _AHEAD:
                     waiting.popleft().result()
@@ -167,6 +166,9 @@ class _Tasks:
             words = " ".join((*found, title_tokens(called), env_token(place), self._marks[combo]))
             rows.append((id_, place, row.ref, title, brief, combo))
             yield words
+
+    def _search_for_envs(self) -> None:
+        self._db.execute("INSERT INTO envs_fts (envs_fts) VALUES ('rebuild')")
 
     def _search_for(self, first: int, batch: Sequence[str]) -> None:
         """Index tasks from the `first` on by their tokens.
