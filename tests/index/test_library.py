@@ -271,3 +271,16 @@ async def test_a_process_killed_while_publishing_leaves_a_store_that_works(tmp_p
         environment = await made.library.open(TASKS, ANONYMOUS, wait=None)
         page = await environment.tasks(TaskQuery())
         assert (await environment.task(page.items[0].ref)).title
+
+
+async def test_a_repository_that_is_one_task_without_a_title_is_called_by_its_name(tmp_path: Path) -> None:
+    folder = tmp_path / "hub" / "datasets" / "acme" / "sole-task"
+    (folder / "tests").mkdir(parents=True)
+    (folder / "task.toml").write_text('version = "1.0"\n')
+    (folder / "instruction.md").write_text("Do it.\n")
+    (folder / "tests" / "test.sh").write_text("exit 0\n")
+    async with services(tmp_path, hub=tmp_path / "hub") as made:
+        environment = await made.library.open(parse_key("acme/sole-task"), ANONYMOUS, wait=None)
+        (card,) = (await environment.tasks(TaskQuery())).items
+        assert (card.ref, card.title) == (".", "sole-task")
+        assert (await environment.task(".")).title == "sole-task"

@@ -1,12 +1,13 @@
 """How an index is named, written and, with those of older revisions, kept."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import anyio.to_thread
 
-from rlx.answers import Shown
+from rlx.answers import Shown, name
 from rlx.formats import card as env_card
 from rlx.hub.repo import Repo
 from rlx.index.records import Finished, Reader
@@ -40,7 +41,9 @@ async def save(
     unsearched: int = 0,
     shared: tuple[str, ...] = (),
 ) -> None:
-    """Write an index; for the last four see `Header`."""
+    """Write an index; for the last four see `Header`. A task without a title is called by the repository's name."""
+    called = (card if card.title else replace(card, title=name(repo.key.name)) for card in finished.cards)
+    finished = replace(finished, cards=tuple(called))
     header = Header(
         key=str(repo.key),
         sha=repo.sha,
@@ -68,6 +71,6 @@ async def save(
 def prune(shelf: Shelf, slug: str) -> None:
     """Keep the newest revisions; an open database outlives its name."""
     for folder in (f"indexes/{slug}", f"packs/{slug}"):
-        for name in shelf.names(folder)[KEPT_REVISIONS:]:
-            shelf.drop(f"{folder}/{name}")
+        for leaf in shelf.names(folder)[KEPT_REVISIONS:]:
+            shelf.drop(f"{folder}/{leaf}")
         shelf.sweep(folder)

@@ -41,7 +41,7 @@ class HarborReader:
     """Meets `rlx.index.records.Reader`."""
 
     format = "harbor"
-    version = 3
+    version = 4
     marks = MARKS
 
     def plan(self, tree: Mapping[str, TreeEntry]) -> tuple[TaskPlan, ...]:
@@ -181,13 +181,16 @@ def _withheld_files(files: Sequence[FileEntry]) -> Iterator[Withheld]:
 
 
 def _title(settings: TaskSettings, agent: str, plan: TaskPlan) -> Shown:
-    """What the settings call it, else a short description, else a heading that says something, else its folder."""
+    """What the settings call it, else a short description, else a heading that says something, else its folder.
+
+    Empty for a whole repository that says none of it: it is called by its name where that is known.
+    """
     metadata = settings.metadata
     described = [settings.package.description if settings.package else None, metadata.get("description")]
     for value in (metadata.get("title"), *described):
         if isinstance(value, str) and is_title(tidy(value)):
             return name(tidy(value).removesuffix("."))
-    return name(heading(agent) or plan.root.rpartition("/")[2] or "task")
+    return name(heading(agent) or plan.root.rpartition("/")[2])
 
 
 def _briefs(settings: TaskSettings, agent: str) -> tuple[Shown, ...]:
