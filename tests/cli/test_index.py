@@ -74,6 +74,9 @@ def test_a_budget_is_kept_and_told(rlx: Rlx, hub: Path) -> None:
     assert "Read 1, failed 0, left 3: as many as --count were read." in result.err
     result = rlx("index", "build", "--hub", str(hub), "--minutes", "0", "--format", "human")
     assert "Read 0, failed 0, left 3: the time was used up." in result.err
+    (told,) = rlx("index", "status", "--format", "json").json()
+    assert isinstance(told["last"], dict)
+    assert told["last"]["stopped"] == "time"
 
 
 def test_a_listing_that_shrank_exits_1_and_says_how_to_go_on(rlx: Rlx, hub: Path) -> None:

@@ -14,7 +14,7 @@ from rlx.ids import EnvKey
 from rlx.model import ANONYMOUS, Blob, Count, EnvPage, EnvQuery, FileEntry, Listing, Page, TaskCard, TaskHits, Unknown
 from rlx.texts import say
 from rlx.twins.hits import hits_markdown
-from rlx.twins.inline import fence, line, span
+from rlx.twins.inline import fence, line, span, spoken
 from rlx.twins.jsonable import to_json
 from rlx.twins.markdown import file_markdown, folder_markdown, listing_markdown, summary_markdown
 from rlx.twins.tasks import task_markdown
@@ -41,6 +41,18 @@ def test_a_line_is_plain_words_wherever_it_stands(text: str) -> None:
         assert len([token for token in tokens if token.type == "inline"]) <= 1
         for token in tokens:
             assert {child.type for child in token.children or []} <= {"text", "text_special"}
+
+
+@given(TEXT)
+def test_what_we_say_is_plain_words_and_code(text: str) -> None:
+    tokens = PARSER.parse(f"{spoken(text, 'en')}\n")
+    assert len([token for token in tokens if token.type == "inline"]) <= 1
+    for token in tokens:
+        assert {child.type for child in token.children or []} <= {"text", "text_special", "code_inline"}
+
+
+def test_code_in_what_we_say_stays_code() -> None:
+    assert spoken("Try `rlx task ls a_b/*c*`, or * `x", "en") == "Try `rlx task ls a_b/*c*`, or \\* \\`x"
 
 
 def test_a_page_past_the_end_says_so() -> None:

@@ -348,3 +348,9 @@ async def test_nothing_withheld_is_on_any_page(client: httpx2.AsyncClient) -> No
         for form in ("html", "json", "md"):
             response = await client.get(url, params={"format": form} if "?" not in url else None)
             assert "RLX-CANARY" not in response.text
+
+
+async def test_a_hint_in_markdown_has_its_code_as_code(client: httpx2.AsyncClient) -> None:
+    answer = await client.get("/d/toy/main/files/run.py?view=upside-down&format=md")
+    assert answer.status_code == 400
+    assert "Leave `view` out." in answer.text

@@ -47,7 +47,7 @@ async def test_tasks_with_the_same_files_stand_among_those_that_the_format_names
     assert re.findall(r'href="(/s[^"]+)"', also) == ["/s/toy/server/t/plain", "/s/toy/server/t/what%3F"]
     assert "The same toy." in also
     assert "All its files are the same." in also
-    assert '<li class="far"><a href="#also">' in page
+    assert '<li><a href="#also">' in page
 
 
 async def test_what_is_many_is_folded_and_never_left_off(client: httpx2.AsyncClient, services: ToyServices) -> None:

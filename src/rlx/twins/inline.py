@@ -7,6 +7,9 @@ from rlx.texts import Say, words
 _SPECIAL = re.compile(r"([\\`*\[\]<>|]|(?<!\w)_|_(?!\w))")
 _OPENING = re.compile(r"^(#{1,6}(?=\s|$)|[-+](?=\s|$)|~{3}|={1,}$|-{1,}$)")
 _ORDINAL = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
+_QUOTED = re.compile(r"\\`((?:[^\\]|\\[^`])+?)\\`")
+"""What a line has between two escaped backticks."""
+_ESCAPED = re.compile(r"\\([\\`*\[\]<>|_])")
 _TICKS = re.compile(r"`+")
 _LANGUAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9+#.-]{0,30}")
 _LANGUAGES = {
@@ -26,6 +29,11 @@ def line(text: Say | str, language: str) -> str:
     flat = " ".join(words(text, language).split())
     escaped = _ORDINAL.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", flat))
     return _OPENING.sub(r"\\\1", escaped)
+
+
+def spoken(text: Say | str, language: str) -> str:
+    """`line` of a text of ours: what it has in backticks is code."""
+    return _QUOTED.sub(lambda found: span(_ESCAPED.sub(r"\1", found[1])), line(text, language))
 
 
 def span(text: str) -> str:

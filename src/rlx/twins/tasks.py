@@ -75,7 +75,7 @@ def _facts(task: Task, key: EnvKey, aliases: Sequence[Alias], at: Addresses, lan
         yield row_markdown(row, language)
     for alias in aliases:
         yield fact(
-            say("twins.also"),
+            say("web.also_in"),
             f"{at.task(alias.key, alias.ref)} ({span(str(alias.key))}): {line(alias.reason, language)}",
             language,
         )

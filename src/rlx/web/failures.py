@@ -12,7 +12,7 @@ from rlx.answers.shown import Json
 from rlx.errors import BadInput, NotFound, NotReady, RlxError, TooMany, Upstream, envelope, outcome
 from rlx.model import Progress
 from rlx.texts import DEFAULT
-from rlx.twins.inline import line
+from rlx.twins.inline import spoken
 from rlx.twins.jsonable import to_json
 from rlx.web.address import env_address
 from rlx.web.progress import STEPS
@@ -101,7 +101,7 @@ def _tell(
             body["progress"] = to_json(variables["progress"], DEFAULT)
         return Response(to_bytes(body), status, headers, "application/json")
     if form == "md":
-        text = "\n\n".join(line(part, "en") for part in (error.message, error.hint) if part)
+        text = "\n\n".join(spoken(part, "en") for part in (error.message, error.hint) if part)
         return Response(f"# {status}\n\n{text}\n".encode("utf-8", "replace"), status, headers, "text/markdown")
     told = {"error": error, "status": status, "code": outcome(error).code, "wait": wait, **variables}
     html = page_html(request, template, request.url.path, told)

@@ -147,9 +147,10 @@ class Indexer:
             left=len(steps) - done,
             tasks=pointer.counts.tasks,
             db=pointer.db,
+            stopped=outcome.stopped,
         )
         await anyio.to_thread.run_sync(self._finish, state.model_copy(update={"last": run}), loaded, entries)
-        self._tell("done", {**run.model_dump(mode="json"), "stopped": outcome.stopped})
+        self._tell("done", run.model_dump(mode="json"))
         return run
 
     async def _planned(self, options: Options, entries: Entries) -> tuple[Listing, Loaded, State, Sequence[Step]]:

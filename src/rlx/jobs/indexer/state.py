@@ -43,6 +43,8 @@ class Run(BaseModel):
     """Planned and not read: the budget was used up."""
     tasks: int
     db: str
+    stopped: str | None = None
+    """What ended it before everything was read: time, count, rate or hub."""
 
 
 class State(BaseModel):
