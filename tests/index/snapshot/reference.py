@@ -217,7 +217,7 @@ def _called(row: TaskRow) -> list[str]:
 
 
 def _begins(word: str, words: list[str]) -> bool:
-    if len(word) == 1 or _joined(word[0]):
+    if len(word) <= 2 or _joined(word[0]):
         return word in words
     return any(other.startswith(word) for other in words)
 

@@ -27,7 +27,7 @@ CREATE TABLE combos (id INTEGER PRIMARY KEY, facets TEXT NOT NULL); -- JSON: fac
 CREATE TABLE columns (name TEXT PRIMARY KEY, data BLOB NOT NULL);  -- a number for each task, by id
 -- Words are split and folded before they come here (words.py): whatever is no space is part of a token.
 CREATE VIRTUAL TABLE tasks_fts USING fts5 (
-  words, content = '', detail = none, columnsize = 0, prefix = '2 3 4',
+  words, content = '', detail = none, columnsize = 0, prefix = '3 4',
   tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co Cn Cs'"
 );
 CREATE TABLE same (id INTEGER PRIMARY KEY, class INTEGER NOT NULL); -- tasks whose files are identical
