@@ -130,6 +130,8 @@ class Live:
         """Know what is listed and can be known of it."""
         try:
             infos = (await self._infos()).infos
+            if self._snapshot is None:
+                await self._refresh()  # what the listing tells is searched before anything is read
             if self._everything:
                 await self._read_each(infos, ANONYMOUS, None, tasks=True)
                 self.reading = False
