@@ -42,7 +42,7 @@ def test_the_newest_keys_are_read() -> None:
         timeout_sec = 90
         user = "agent"
         network_mode = "allowlist"
-        allowed_hosts = ["pypi.org"]
+        allowed_hosts = ["files.example.org"]
         [verifier]
         environment_mode = "separate"
         user = 0
@@ -75,7 +75,7 @@ def test_the_newest_keys_are_read() -> None:
     assert settings.package is not None
     assert settings.package.authors == ("Ada",)
     assert [item.service for item in settings.artifacts] == [None, "db"]
-    assert settings.agent.network == Network("allowlist", ("pypi.org",))
+    assert settings.agent.network == Network("allowlist", ("files.example.org",))
     assert settings.verifier.user == "0"
     assert settings.verifier.collect == (Collect("dump", "db"),)
     assert settings.separate()
