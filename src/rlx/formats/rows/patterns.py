@@ -4,12 +4,15 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from rlx.globs import walk
+
 MAX_PATTERN = 500
 """Characters of a glob; a longer one matches nothing."""
 MAX_PATTERNS = 400
 """Globs of one split."""
 _WORK = 5_000_000
 """Steps that all globs of a card may take over all paths, about; what is past that matches nothing."""
+_DEEP = "**"
 _SET = re.compile(r"\[(!?)([^\]]+)\]")
 
 
@@ -64,47 +67,19 @@ def braces(pattern: str, limit: int = 64) -> list[str]:
 
 
 def matches(pattern: Sequence[str], path: Sequence[str]) -> bool:
-    """Whether a path matches, part by part; `**` stands for any number of parts, at the end for at least the file.
-
-    The usual greedy walk with one step back, so that nothing takes more than pattern x path steps.
-    """
-    at = here = 0
-    back = resume = -1
-    while here < len(path):
-        if at < len(pattern) and pattern[at] == "**":
-            back, resume = at, here
-            at += 1
-        elif at < len(pattern) and _fits(pattern[at], path[here]):
-            at += 1
-            here += 1
-        elif back >= 0:
-            resume += 1
-            at, here = back + 1, resume
-        else:
-            return False
-    return all(part == "**" for part in pattern[at:])
+    """Whether a path matches, part by part; `**` stands for any number of parts, at the end for at least the file."""
+    return walk(pattern, path, _DEEP.__eq__, _fits)
 
 
 def _fits(pattern: str, name: str) -> bool:
-    """Whether a name matches a glob without slashes: the same walk, over characters. A star skips no leading dot."""
+    """Whether a name matches a glob without slashes. A star skips no leading dot."""
     if name.startswith(".") and not pattern.startswith("."):
         return False
-    tokens = _tokens(pattern)
-    at = here = 0
-    back = resume = -1
-    while here < len(name):
-        if at < len(tokens) and tokens[at] is None:
-            back, resume = at, here
-            at += 1
-        elif at < len(tokens) and _accepts(tokens[at], name[here]):
-            at += 1
-            here += 1
-        elif back >= 0:
-            resume += 1
-            at, here = back + 1, resume
-        else:
-            return False
-    return all(token is None for token in tokens[at:])
+    return walk(_tokens(pattern), name, _is_star, _accepts)
+
+
+def _is_star(token: "_Token") -> bool:
+    return token is None
 
 
 type _Token = tuple[bool, frozenset[str]] | str | None

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
+from rlx.globs import walk
 from rlx.localhub.cards import Card
 
 MAX_CONFIGS = 3000
@@ -125,25 +126,8 @@ def expand(patterns: Iterable[str], paths: Sequence[str]) -> list[str]:
 
 
 def matches(pattern: Sequence[str], path: Sequence[str]) -> bool:
-    """Glob over path segments: `**` stands for any number of them, at the end for at least the file.
-
-    The usual greedy walk with one step back, so that no pattern takes more than pattern x path steps.
-    """
-    at = here = 0
-    back = resume = -1
-    while here < len(path):
-        if at < len(pattern) and pattern[at] == "**":
-            back, resume = at, here
-            at += 1
-        elif at < len(pattern) and fnmatchcase(path[here], pattern[at]):
-            at += 1
-            here += 1
-        elif back >= 0:
-            resume += 1
-            at, here = back + 1, resume
-        else:
-            return False
-    return all(part == "**" for part in pattern[at:])
+    """Glob over path segments: `**` stands for any number of them, at the end for at least the file."""
+    return walk(pattern, path, lambda part: part == "**", lambda part, name: fnmatchcase(name, part))
 
 
 def by_keyword(paths: Sequence[str]) -> dict[str, list[str]]:
