@@ -8,8 +8,7 @@ and pairs, and found inside longer runs.
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from itertools import islice
+from functools import cache, lru_cache
 
 from rlx.index.folding import fold
 
@@ -26,16 +25,6 @@ _JOINED = (
 )
 _SELECTORS = range(0xFE00, 0xFE10)
 """They choose how a character is drawn, and are marks by name alone."""
-# Characters of a pattern: marks, which the pattern language cannot name, and those that join the one before.
-_MARKS = "".join(
-    chr(code)
-    for code in range(0x300, 0x1F000)
-    if code not in _SELECTORS and unicodedata.category(chr(code)) in {"Mn", "Mc"}
-)
-_LETTERS = rf"[^\W_{_JOINED}]"
-_RUNS = re.compile(rf"([{_JOINED}]+)|({_LETTERS}+(?:(?:(?![{_JOINED}])[{_MARKS}])+{_LETTERS}*)*)")
-_CLUSTERS = re.compile(rf".[{_MARKS}\u1160-\u11ff\uff9e\uff9f]*", re.DOTALL)
-"""Pieces of a text that are folded each by itself."""
 _ASCII = str.maketrans({chr(code): chr(code).lower() if chr(code).isalnum() else " " for code in range(128)})
 """Folds a text of few kinds of characters, and parts its words by spaces: much faster than a pattern."""
 
@@ -48,13 +37,35 @@ _PLANE = 0xFFFD
 """Characters of a plane that may be used."""
 
 
+@cache
+def _runs() -> re.Pattern[str]:
+    """Runs of joined writing, and words with their marks, which the pattern language cannot name.
+
+    Made when the first text asks for it: it takes longer than a search.
+    """
+    letters = rf"[^\W_{_JOINED}]"
+    return re.compile(rf"([{_JOINED}]+)|({letters}+(?:(?:(?![{_JOINED}])[{_marks()}])+{letters}*)*)")
+
+
+@cache
+def _clusters() -> re.Pattern[str]:
+    """Pieces of a text that are folded each by itself: a character and those that join it."""
+    return re.compile(rf".[{_marks()}\u1160-\u11ff\uff9e\uff9f]*", re.DOTALL)
+
+
+@cache
+def _marks() -> str:
+    codes = (code for code in range(0x300, 0x1F000) if code not in _SELECTORS)
+    return "".join(chr(code) for code in codes if unicodedata.category(chr(code)) in {"Mn", "Mc"})
+
+
 def tokens(text: str) -> set[str]:
     """Everything by which a text can be found."""
     if text.isascii():
         words = set(text.translate(_ASCII).split())
         return words if max(map(len, words), default=0) <= MAX_WORD else {word[:MAX_WORD] for word in words}
     found: set[str] = set()
-    for joined, word in _RUNS.findall(fold(text)):
+    for joined, word in _runs().findall(fold(text)):
         if word:
             found.add(word[:MAX_WORD])
         else:
@@ -65,8 +76,12 @@ def tokens(text: str) -> set[str]:
 
 def asked(text: str) -> tuple[str, ...]:
     """The tokens a query asks for, each once: all must occur. One with `*` at its end may go on."""
+    if text.isascii():
+        runs = [("", word) for word in text.translate(_ASCII).split()]
+    else:
+        runs = _runs().findall(fold(text))
     found: dict[str, None] = {}
-    for joined, word in islice(_RUNS.findall(fold(text)), MAX_WORDS):
+    for joined, word in runs[:MAX_WORDS]:
         if word:
             word = word[:MAX_WORD]
             found[f"{word}*" if len(word) >= SHORTEST else word] = None
@@ -111,7 +126,7 @@ def spans(text: str, wanted: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
     whole = {token for token in wanted if not token.endswith("*")}
     heads = tuple(token.removesuffix("*") for token in wanted if token.endswith("*"))
     found: list[tuple[int, int]] = []
-    for run in _RUNS.finditer(folded):
+    for run in _runs().finditer(folded):
         joined, word = run.groups()
         first = run.start()
         if word:
@@ -142,7 +157,7 @@ def _mapped(text: str) -> tuple[str, Sequence[int]]:
         return folded, range(len(text) + 1)
     parts: list[str] = []
     starts: list[int] = []
-    for cluster in _CLUSTERS.finditer(text):
+    for cluster in _clusters().finditer(text):
         part = fold(cluster[0])
         parts.append(part)
         starts += [cluster.start()] * len(part)
