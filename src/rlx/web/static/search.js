@@ -80,6 +80,7 @@ export function suggest(form) {
   }
 
   function draw(text, envs, tasks) {
+    const chosen = options[at]?.href;
     options = [];
     at = -1;
     input.removeAttribute("aria-activedescendant");
@@ -92,6 +93,8 @@ export function suggest(form) {
     list.replaceChildren(...groups.filter(Boolean));
     list.hidden = !list.childElementCount;
     input.setAttribute("aria-expanded", String(!list.hidden));
+    // An answer that comes late must not undo a choice that it offers too.
+    if (chosen) move(options.findIndex((option) => option.href === chosen));
   }
 
   /** Where the form leads with `value` in its box. */
