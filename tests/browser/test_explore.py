@@ -156,10 +156,32 @@ def test_the_box_of_the_comparison_adds_what_it_suggests(visit_site: Visitor) ->
     box.fill("layout")
     first = page.locator("#suggest-add").get_by_role("option").first
     expect(first).to_be_visible()
-    expect(first).to_contain_text("layout")
+    expect(first.locator("mark")).to_have_text("layout")
     box.press("ArrowDown")
     box.press("Enter")
     expect(page).to_have_url(re.compile(r"/envs\?env=acme%2Fsettings&env=acme%2F[\w-]*layout"))
+
+
+def test_an_answer_that_comes_late_keeps_what_was_chosen(visit_site: Visitor) -> None:
+    page = visit_site("/envs?env=acme/settings")
+    box = page.get_by_role("combobox", name="Name of an environment")
+    first = page.locator("#suggest-add").get_by_role("option").first
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/api/search?q=layout*", hold)
+    box.focus()
+    expect(first).to_be_visible()
+    with page.expect_request("**/api/search?q=layout*"):
+        box.fill("layout")
+    box.press("ArrowDown")
+    chosen = page.locator("#suggest-add").get_by_role("option", selected=True)
+    target = chosen.get_attribute("href") or ""
+    held[0].continue_()
+    expect(first.locator("mark")).to_have_text("layout")
+    expect(chosen).to_have_attribute("href", target)
 
 
 def test_the_search_box_closes_by_escape_and_sends_what_was_typed(visit_site: Visitor) -> None:
