@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from rlx.answers import keys
-from rlx.answers.records import parse_json, record
+from rlx.answers.records import DENY, Policy, parse_json, record
 from rlx.answers.shown import MARK, Json, Masked, MaskedJson, Withheld, clean, show, show_json
 from rlx.texts import say
 
@@ -67,7 +67,9 @@ def values(rows: Iterable[object], *, path: str) -> Masked:
     return Masked(show(text), tuple(masked), tuple(list(withheld)[:_REPORTED]))
 
 
-def table_row(value: object, *, path: str, shape: str = "", within: str = "") -> MaskedJson:
+def table_row(
+    value: object, *, path: str, shape: str = "", within: str = "", policy: Policy = DENY
+) -> MaskedJson:
     """One row that was taken out of the file at `path`, masked as it would be in its place.
 
     `shape` tells the place: `list`, an element of the document, which may be a turn of a conversation; `inside`, an
@@ -75,17 +77,17 @@ def table_row(value: object, *, path: str, shape: str = "", within: str = "") ->
     """
     if shape == "map" and isinstance(value, Mapping):
         key = str(value.get("", ""))
-        shown = record({key: {name: inner for name, inner in value.items() if name != ""}}, at=path)
+        shown = record({key: {name: inner for name, inner in value.items() if name != ""}}, policy=policy, at=path)
         inner = _only(shown.value.value)
         told: Json = {"": clean(key), **(inner if isinstance(inner, dict) else {"value": inner})}
         return MaskedJson(show_json(told), shown.withheld)
     if shape == "list":
-        shown = record([value], at=path)
+        shown = record([value], policy=policy, at=path)
         return MaskedJson(show_json(_only(shown.value.value)), shown.withheld)
     if shape == "inside":
-        shown = record({within: [value]}, at=path)
+        shown = record({within: [value]}, policy=policy, at=path)
         return MaskedJson(show_json(_only(_only(shown.value.value))), shown.withheld)
-    return record(value, at=path)
+    return record(value, policy=policy, at=path)
 
 
 def _only(value: Json) -> Json:

@@ -1,5 +1,6 @@
 """The contract of a format. A new format is one file that meets it, one registry line and one fixture."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -58,6 +59,15 @@ class Environment(Protocol):
 
     async def materialize(self, ref: str, into: Path) -> Path:
         """Write the task as a Harbor folder under `into`, answers included. Raises `BadInput` where it cannot."""
+        ...
+
+
+@runtime_checkable
+class Correctable(Protocol):
+    """An environment that inferred what its columns are, and can be told better."""
+
+    async def corrected(self, roles: Mapping[str, str]) -> Environment:
+        """The same, with `roles` to columns. Raises `BadInput` for a role or a column that there is not."""
         ...
 
 

@@ -1,6 +1,6 @@
 """What kind of environment a repository is, from its tags and file names: a hint until a format has read it."""
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 
 from rlx.hub.info import RepoInfo
 
@@ -22,11 +22,16 @@ _DATASET_KINDS = (
 
 def kind_of(info: RepoInfo, paths: Container[str] = ()) -> str:
     """One of `rlx.model.KINDS`. `paths` are the repository's files, where they are known: many a server has no tag."""
-    tags = {tag.lower().removeprefix("library:") for tag in info.tags}
+    tags = bare_tags(info.tags)
     if info.key.kind == "space":
         tagged = any(tag == "openenv" or tag.startswith("openenv-") for tag in tags)
         return "openenv" if tagged or any(name in paths for name in _MANIFESTS) else "servers"
     return next((kind for tag, kind in _DATASET_KINDS if tag in tags), "rows")
+
+
+def bare_tags(tags: Iterable[str]) -> frozenset[str]:
+    """Tags in lower case; a library's is its name."""
+    return frozenset(tag.lower().removeprefix("library:") for tag in tags)
 
 
 def is_environment(info: RepoInfo) -> bool:

@@ -29,7 +29,10 @@ class Entry:
         return getattr(import_module(module), attribute)()
 
 
-FORMATS: tuple[Entry, ...] = (Entry("harbor", "rlx.formats.harbor.format:Harbor"),)
+FORMATS: tuple[Entry, ...] = (
+    Entry("harbor", "rlx.formats.harbor.format:Harbor"),
+    Entry("rows", "rlx.formats.rows.format:Rows"),
+)
 ALIASERS: tuple[Entry, ...] = ()
 
 
@@ -45,12 +48,12 @@ class Claimed:
 @cache
 def formats() -> tuple[AnyFormat, ...]:
     """Every format, built once. Raises `BadInput` when two share a name."""
-    return _load(FORMATS, FORMAT_GROUP)  # type: ignore[return-value]  # entry points are untyped; conformance proves it
+    return load(FORMATS, FORMAT_GROUP)  # type: ignore[return-value]  # entry points are untyped; conformance proves it
 
 
 @cache
 def aliasers() -> tuple[Aliaser, ...]:
-    return _load(ALIASERS, ALIASER_GROUP)  # type: ignore[return-value]  # as above
+    return load(ALIASERS, ALIASER_GROUP)  # type: ignore[return-value]  # as above
 
 
 async def claims(repo: Repo, known: Sequence[AnyFormat]) -> list[Claimed]:
@@ -72,7 +75,8 @@ def marks(known: Iterable[AnyFormat]) -> Marks:
     return together(format_.reader.marks for format_ in known if isinstance(format_, IndexedFormat))
 
 
-def _load(own: Sequence[Entry], group: str) -> tuple[object, ...]:
+def load(own: Sequence[Entry], group: str) -> tuple[object, ...]:
+    """What `own` and the entry points of `group` name, each made once. Raises `BadInput` when two share a name."""
     entries = [*own, *(_entry(point) for point in entry_points(group=group))]
     names = [entry.name for entry in entries]
     twice = sorted({name for name in names if names.count(name) > 1})

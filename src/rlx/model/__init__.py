@@ -2,6 +2,7 @@
 
 from rlx.answers import Withheld
 from rlx.model.blocks import (
+    Attachment,
     Block,
     Code,
     Count,
@@ -39,6 +40,7 @@ from rlx.model.environments import (
     FileChange,
     Progress,
     Revision,
+    Role,
     Subset,
     Summary,
     TaskChanges,
@@ -74,6 +76,7 @@ __all__ = [
     "ANONYMOUS",
     "KINDS",
     "Alias",
+    "Attachment",
     "Availability",
     "Blob",
     "Block",
@@ -108,6 +111,7 @@ __all__ = [
     "Prompt",
     "Relative",
     "Revision",
+    "Role",
     "Row",
     "RunOption",
     "Section",

@@ -118,13 +118,38 @@ class Value:
     type: Literal["value"] = "value"
 
 
+class Attachment(NamedTuple):
+    """A picture, a sound or a film that stood in a turn: a file of the task."""
+
+    kind: Shown
+    """As `image/png`."""
+    size: int
+    """Bytes."""
+    path: Shown
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
+    """A part of a turn. What a call was answered with follows it, with its `call_id` and its `name`."""
+
     role: Shown
     text: Shown
-    kind: Literal["message", "reasoning", "call", "output", "other"] = "message"
+    kind: Literal["message", "reasoning", "call", "output", "other", "gap"] = "message"
+    """`gap`: turns that are not shown, `cut` of them."""
     name: Shown | None = None
     call_id: Shown | None = None
+    data: ShownJson | None = None
+    """Arguments of a call; where they are no JSON, they are the text."""
+    error: bool = False
+    media: tuple[Attachment, ...] = ()
+    tokens: int | None = None
+    """That the model wrote in this turn; told with its first part."""
+    cut: int = 0
+    """Characters of the text that are left out."""
+    turn: int = 0
+    """Number of the turn, from 0: calls of one turn were made side by side."""
+    note: Text | None = None
+    """What else is told of the turn; told with its first part."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,17 @@ class Subset:
 
 
 @dataclass(frozen=True, slots=True)
+class Role:
+    """What a column of a table is taken for: shown, and correctable."""
+
+    role: str
+    column: Shown | None
+    """None: no column plays it."""
+    offered: tuple[Shown, ...]
+    """Columns that may."""
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """How far the first reading of an environment is."""
 
@@ -71,6 +82,8 @@ class Summary:
     readme: Shown | None = None
     progress: Progress | None = None
     """Set while it is being indexed."""
+    roles: tuple[Role, ...] = ()
+    """What columns were taken for, where that was inferred and a reader may correct it."""
 
 
 @dataclass(frozen=True, slots=True)

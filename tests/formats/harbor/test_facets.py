@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlx.formats.harbor.facets import DIFFICULTIES, difficulty, metadata_facets, metadata_values
+from rlx.formats.facets import metadata_facets
+from rlx.formats.harbor.facets import DIFFICULTIES, difficulty, metadata_values
 from rlx.index.records import Finished, TaskRecord
 
 type Files = dict[str, str | bytes]

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlx.formats.harbor.instruction import MAX_BRIEF, agent_text, heading, paragraphs
+from rlx.formats.harbor.instruction import agent_text
+from rlx.formats.prose import MAX_BRIEF, heading, paragraphs
 
 
 @pytest.mark.parametrize(

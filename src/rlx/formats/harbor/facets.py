@@ -11,7 +11,7 @@ from rlx.formats.harbor.running import Subject, runnable
 from rlx.formats.harbor.schema import TaskSettings
 from rlx.formats.harbor.sizes import LENGTHS, TIMEOUTS, agent_seconds, length_range, timeout_range, words_in
 from rlx.formats.harbor.table import plain
-from rlx.model import Facets, TaskCard
+from rlx.model import TaskCard
 
 ORDER = (
     "difficulty",
@@ -111,19 +111,6 @@ def metadata_values(metadata: Mapping[str, object]) -> dict[str, tuple[str, ...]
     return found
 
 
-def metadata_facets(values: Sequence[Mapping[str, tuple[str, ...]]]) -> tuple[str, ...]:
-    """Metadata keys worth filtering by: 2 to 25 values, on a fifth of the tasks, at least half of them repeated."""
-    tasks = len(values)
-    keys = Counter(key for item in values for key in item)
-    chosen = []
-    for key, n in keys.most_common(30):
-        counts = Counter(value for item in values for value in item.get(key, ()))
-        repeated = sum(count for count in counts.values() if count > 1)
-        if 2 <= len(counts) <= 25 and n >= tasks / 5 and repeated >= counts.total() / 2:
-            chosen.append(key)
-    return tuple(chosen)
-
-
 def useful(cards: Sequence[TaskCard], key: str) -> bool:
     """Whether a facet tells tasks apart: two values at least, and for names of groups not one a task."""
     counts = Counter(value for card in cards for value in card.facets.get(key, ()))
@@ -134,16 +121,6 @@ def useful(cards: Sequence[TaskCard], key: str) -> bool:
     if key == "base":
         return 2 <= len(counts) <= 60
     return bool(counts)
-
-
-def tile_facet(facets: Iterable[Facets]) -> str | None:
-    """The first of group, difficulty and category that falls into two to six parts."""
-    known = list(facets)
-    for key in ("group", "difficulty", "category"):
-        counts = Counter(value for item in known for value in item.get(key, ()))
-        if 2 <= len(counts) <= 6 and counts.total() >= len(known) * 0.6:
-            return key
-    return None
 
 
 def _difficulty(metadata: Mapping[str, object]) -> str | None:

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from rlx.answers import Shown, ShownJson, Withheld, name, record
+from rlx.formats.facets import metadata_facets, tile_facet
 from rlx.formats.harbor.dataset import MAX_LISTED, absent, manifests
 from rlx.formats.harbor.discovery import common_root, group_of
-from rlx.formats.harbor.facets import ORDER, ORDERED, metadata_facets, tile_facet, useful
+from rlx.formats.harbor.facets import ORDER, ORDERED, useful
 from rlx.formats.harbor.sizes import spread
 from rlx.ids import ROOT_REF
 from rlx.index.records import Finished, TaskRecord

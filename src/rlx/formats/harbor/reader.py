@@ -12,7 +12,7 @@ from rlx.formats.harbor.discovery import MARKS, SETTINGS, Place, places
 from rlx.formats.harbor.facets import metadata_values, task_facets
 from rlx.formats.harbor.facts import COMPOSE, DOCKERFILE, facts_out, find_facts
 from rlx.formats.harbor.finish import finish
-from rlx.formats.harbor.instruction import agent_text, heading, is_title, paragraphs, shorten, tidy
+from rlx.formats.harbor.instruction import agent_text
 from rlx.formats.harbor.problems import problem_of
 from rlx.formats.harbor.running import Subject
 from rlx.formats.harbor.schema import TaskSettings
@@ -23,6 +23,7 @@ from rlx.formats.harbor.settings import read_settings
 from rlx.formats.harbor.sizes import agent_seconds, words_in
 from rlx.formats.harbor.toml import TomlFile, TomlProblem, parse_toml
 from rlx.formats.harbor.verdict import IGNORES, Question, available, verdicts
+from rlx.formats.prose import heading, is_title, paragraphs, shorten, tidy
 from rlx.hub.info import TreeEntry
 from rlx.index.records import Counts, Finished, SummaryView, TaskPlan, TaskRecord, TaskView
 from rlx.model import FileEntry, TaskCard

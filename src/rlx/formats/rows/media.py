@@ -4,7 +4,7 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 _LONG = 256
 """Characters from which a text may be media."""
@@ -19,6 +19,7 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"%PDF-", "application/pdf"),
 )
 _STARTS = re.compile(r"iVBORw0KGgo|/9j/|R0lGOD|UklGR|SUQz|T2dnU|ZkxhQ|JVBERi0")
+_NAMED = re.compile(r"‹([a-z]{2,20}/[a-z0-9.+-]{1,60}), ([\d,]{1,20}) bytes: (media/\d{1,6}\.[a-z0-9]{1,8})›")
 _BASE64 = re.compile(r"[A-Za-z0-9+/\r\n]{256}")
 
 
@@ -30,6 +31,9 @@ class Media:
 
     def __str__(self) -> str:
         return f"‹{self.kind}, {self.size:,} bytes›"
+
+    def called(self, place: int) -> str:
+        return f"‹{self.kind}, {self.size:,} bytes: {media_path(self.kind, place)}›"
 
 
 def media_of(value: object) -> Media | None:
@@ -49,6 +53,45 @@ def media_of(value: object) -> Media | None:
     except (ValueError, binascii.Error):
         return None
     return Media(kind, len(value) * 3 // 4) if kind else None
+
+
+@dataclass(slots=True)
+class Numbered:
+    """Media of one row in the order they stand, each named by its kind, its size and its place among `found`."""
+
+    found: list[object] = field(default_factory=list)
+
+    def named(self, value: object, depth: int = 0) -> object:
+        """A copy of a row in which the words for media stand in their place."""
+        if depth > 100:  # as below
+            return value
+        if isinstance(value, Mapping):
+            return {key: self.named(item, depth + 1) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.named(item, depth + 1) for item in value]
+        media = media_of(value)
+        if media is None:
+            return value
+        self.found.append(value)
+        return media.called(len(self.found) - 1)
+
+
+def named_media(text: str) -> tuple[str, int, str] | None:
+    """Kind, size in bytes and path of the media that stood where `text` stands now, as `Numbered` wrote it."""
+    found = _NAMED.fullmatch(text)
+    return None if found is None else (found[1], int(found[2].replace(",", "")), found[3])
+
+
+def media_path(kind: str, place: int) -> str:
+    """Among the files of a row."""
+    return f"media/{place}.{re.sub('[^a-z0-9]', '', kind.rpartition('/')[2].removeprefix('x-'))[:8] or 'bin'}"
+
+
+def media_bytes(value: object) -> bytes:
+    """Of media as a row holds it: bytes, a data URL or base64. Raises `ValueError` for broken base64."""
+    if isinstance(value, bytes):
+        return value
+    return base64.b64decode(str(value).partition("base64,")[2] or str(value))
 
 
 def named(value: object, depth: int = 0) -> object:

@@ -1,0 +1,1 @@
+"""Processors: what the rows of a table mean, a framework each."""

@@ -1,0 +1,96 @@
+"""What lists say of a row: a title, a brief and facets, from masked values."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from rlx.answers import Shown, name
+from rlx.answers.shown import MARK, Json
+from rlx.formats.prose import MAX_TITLE, heading, is_title, paragraphs, shorten, tidy
+from rlx.model import Facets
+
+SEARCHED: Final = 4000
+"""Characters of a row's text that are searched."""
+_MAX_VALUE: Final = 60
+_DIFFICULTY: Final = ("difficulty", "difficulty_tier", "difficulty_level", "level")
+_CATEGORY: Final = (
+    *("category", "domain", "subject", "topic", "task_type", "type", "ability", "task", "subcategory", "subset"),
+)
+_TAGS: Final = ("tags", "keywords")
+_NO_FACET: Final = re.compile(
+    r"(^|_)(id|ids|idx|index|uuid|guid|hash|sha|path|paths|url|urls|license|licence|date|time|timestamp|created|updated"
+    r"|name|title|canary|email|author|notes?)(_|$)"
+)
+"""Columns that name rows or tell where they come from: nothing to filter by."""
+
+
+def title_of(text: str, *others: str | None) -> Shown:
+    """The first of `others` that makes a title, else the heading of `text`, else its first words. One line."""
+    for other in others:
+        words = tidy(other or "")
+        if words and words != MARK:
+            return name(shorten(words, MAX_TITLE))
+    found = heading(text)
+    if found is None:
+        told = paragraphs(text, 1)
+        found = told[0] if told else tidy(text)
+    return name(shorten(found, MAX_TITLE))
+
+
+def brief_of(text: str, title: str = "") -> Shown:
+    """The first paragraph that says more than `title`; nothing where there is none."""
+    told = (paragraph for paragraph in paragraphs(text) if paragraph != title)
+    return name(next(told, ""))
+
+
+def is_name(text: object) -> bool:
+    """Whether a value is short enough to call a row by, and says something."""
+    return isinstance(text, str) and is_title(tidy(text))
+
+
+def searched(texts: Iterable[str]) -> str:
+    """What is searched of a row: the beginning of what is shown of it."""
+    kept: list[str] = []
+    left = SEARCHED
+    for text in texts:
+        kept.append(text[:left])
+        left -= len(text)
+        if left <= 0:
+            break
+    return " ".join(kept)
+
+
+def usual_facets(row: Mapping[str, Json], used: Iterable[str] = ()) -> Facets:
+    """Difficulty, category and tags by the usual columns, and `meta:<column>` for other short values.
+
+    `used` are columns that are no facets: prompts, ids, what a processor makes facets of itself. Which of the `meta:`
+    ones tell rows apart is seen when all are there.
+    """
+    found: dict[str, tuple[Shown, ...]] = {}
+    taken = set(used)
+    for key, columns in (("difficulty", _DIFFICULTY), ("category", _CATEGORY), ("tags", _TAGS)):
+        column = next((item for item in columns if item not in taken and _values(row.get(item))), None)
+        if column is not None:
+            taken.add(column)
+            found[key] = _values(row[column])
+    for column, value in row.items():
+        if column in taken or _NO_FACET.search(column.lower()) or not re.fullmatch(r"\w[\w.-]{0,39}", column):
+            continue
+        values = _values(value)
+        if values:
+            found[f"meta:{column}"] = values
+    return found
+
+
+def _values(value: Json) -> tuple[Shown, ...]:
+    items = value if isinstance(value, list) else [value]
+    return tuple(dict.fromkeys(name(item) for raw in items[:20] for item in _value(raw)))
+
+
+def _value(value: Json) -> Iterator[str]:
+    if isinstance(value, bool):
+        yield "true" if value else "false"
+    elif isinstance(value, int):
+        yield str(value)
+    elif isinstance(value, str) and 0 < len(value.strip()) <= _MAX_VALUE and value != MARK and "\n" not in value:
+        yield value.strip()
