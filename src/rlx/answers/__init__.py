@@ -7,7 +7,7 @@ withheld is named with its reason. Pure: no I/O and no clock, so that it can be 
 from rlx.answers.contents import file_rows, file_text
 from rlx.answers.files import file_bytes_ok, file_verdict
 from rlx.answers.keys import is_answer_key
-from rlx.answers.policy import name, prose
+from rlx.answers.policy import name, prose, whole
 from rlx.answers.records import DENY, Policy, record
 from rlx.answers.scripts import script
 from rlx.answers.shown import MARK, FileVerdict, Json, Masked, MaskedJson, Shown, ShownJson, Withheld
@@ -35,4 +35,5 @@ __all__ = [
     "script",
     "toml_text",
     "toml_values",
+    "whole",
 ]

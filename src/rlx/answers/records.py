@@ -88,6 +88,11 @@ def record(value: object, *, policy: Policy = DENY, at: str = "") -> MaskedJson:
     return MaskedJson(show_json(shown), walk.report())
 
 
+def plain(value: object) -> Json:
+    """A copy of `value` that JSON can write, shown whole but for what is nested too deeply."""
+    return _Walk(DENY, "").plain(value)
+
+
 @dataclass(slots=True)
 class _Walk:
     policy: Policy
