@@ -12,11 +12,13 @@ from rlx.cli.options import (
     FormatOption,
     HubOption,
     LimitOption,
+    RoleOption,
     SearchOption,
     StoreOption,
     make_settings,
     new_app,
     read_filters,
+    read_roles,
 )
 from rlx.cli.output import Output, Record, choose_columns, note, progress, tell_rest
 from rlx.errors import BadInput
@@ -102,16 +104,17 @@ def show(
     demo: DemoOption = False,
     store: StoreOption = None,
     format: FormatOption = "auto",
+    role: RoleOption = None,
 ) -> None:
     """Show what an environment is, how it is graded, and what is withheld."""
     from rlx.cli.session import open_environment, with_services
     from rlx.ids import parse_key
     from rlx.twins.markdown import summary_markdown
 
-    env = parse_key(key)
+    env, roles = parse_key(key), read_roles(role)
 
     async def work(services: "Services", viewer: "Viewer") -> "Summary":
-        return await (await open_environment(services, env, viewer)).summary()
+        return await (await open_environment(services, env, viewer, roles=roles)).summary()
 
     summary = with_services(make_settings(hub, demo, store), work)
     Output(format).document(summary_record(summary), lambda: summary_markdown(summary), id_columns=("id",))

@@ -31,6 +31,11 @@ FilterOption = Annotated[
 ]
 RevealOption = Annotated[bool, typer.Option("--reveal", help="Show withheld files too. Only for a folder of your own.")]
 
+RoleOption = Annotated[
+    list[str] | None,
+    typer.Option("--role", metavar="ROLE=COLUMN", help="What a column of a table is, where that was inferred wrongly."),
+]
+
 
 def new_app(help: str) -> typer.Typer:
     """An empty branch of the command tree."""
@@ -63,6 +68,17 @@ def make_settings(hub: str | None, demo: bool, store: Path | None, **more: objec
         raise BadInput(
             "An RLX_ variable of the environment is malformed.", hint="Lists are written as JSON."
         ) from error
+
+
+def read_roles(pairs: list[str] | None) -> dict[str, str]:
+    """`role=column` pairs. Raises `BadInput`."""
+    found: dict[str, str] = {}
+    for pair in pairs or ():
+        role, equals, column = pair.partition("=")
+        if not (role and equals and column):
+            raise BadInput(f"--role {pair!r} is not ROLE=COLUMN.", hint="For example --role task=question.")
+        found[role] = column
+    return found
 
 
 def read_filters(pairs: list[str] | None) -> dict[str, tuple[str, ...]]:

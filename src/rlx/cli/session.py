@@ -1,14 +1,14 @@
 """Runs a command's asynchronous part over services of its own, as this machine's viewer."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
 import anyio
 
 from rlx.cli.output import progress
-from rlx.errors import Hidden, NotFound, NotReady, RlxError
-from rlx.formats.base import Environment
+from rlx.errors import BadInput, Hidden, NotFound, NotReady, RlxError
+from rlx.formats.base import Correctable, Environment, Filling
 from rlx.hub.client import Token
 from rlx.hub.token import machine_token
 from rlx.ids import EnvKey
@@ -17,6 +17,8 @@ from rlx.services import Services, create_services, local_folder
 from rlx.settings import Settings
 from rlx.store.instance import FILE as SETTINGS
 from rlx.telemetry import configure_logging
+
+_NO_ROLES: Mapping[str, str] = {}
 
 type Work[T] = Callable[[Services, Viewer], Awaitable[T]]
 
@@ -46,8 +48,25 @@ def this_viewer(settings: Settings) -> Viewer:
     return Viewer("local", token=token) if token else ANONYMOUS
 
 
-async def open_environment(services: Services, key: EnvKey, viewer: Viewer) -> Environment:
-    """The environment, read to the end; a bar shows how far the first reading is."""
+async def open_environment(
+    services: Services, key: EnvKey, viewer: Viewer, *, roles: Mapping[str, str] = _NO_ROLES, filled: bool = False
+) -> Environment:
+    """The environment; a bar shows how far its first reading is. `roles` tell what its columns are.
+
+    `filled` waits for all that is read after it was opened too. Raises `BadInput` for roles where there are none.
+    """
+    opened = await _opened(services, key, viewer)
+    if roles:
+        if not isinstance(opened, Correctable):
+            raise BadInput(f"{key} has no columns whose roles could be corrected.", hint="Leave --role out.")
+        opened = await opened.corrected(roles)
+    if filled and isinstance(opened, Filling):
+        with progress(f"Looking at the rows of {key}"):
+            await opened.filled()
+    return opened
+
+
+async def _opened(services: Services, key: EnvKey, viewer: Viewer) -> Environment:
     async with missing_told(services, key, viewer):
         with suppress(NotReady):
             opened = await services.library.open(key, viewer, wait=0.2)

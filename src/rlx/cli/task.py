@@ -14,11 +14,13 @@ from rlx.cli.options import (
     HubOption,
     LimitOption,
     RevealOption,
+    RoleOption,
     SearchOption,
     StoreOption,
     make_settings,
     new_app,
     read_filters,
+    read_roles,
 )
 from rlx.cli.output import Output, Record, choose_columns, note, tell_rest
 from rlx.errors import NotFound
@@ -33,6 +35,8 @@ app = new_app("Find and read tasks.")
 
 USUAL = ("ref", "title", "brief", "problem")
 PAGE = 200
+MOST_SETTLED = 20_000
+"""Tasks that are looked at for a value that no facet offers."""
 
 RefArgument = Annotated[
     str, typer.Argument(metavar="REF", help="The task's ref, as rlx task ls prints it.", show_default=False)
@@ -65,6 +69,7 @@ def ls(
     sort: SortOption = "order",
     limit: LimitOption = None,
     columns: ColumnsOption = None,
+    role: RoleOption = None,
 ) -> None:
     """List the tasks of an environment.
 
@@ -76,10 +81,11 @@ def ls(
     from rlx.texts import words
 
     output = Output(format)
-    env, filters, most = parse_key(key), read_filters(filter), output.most(limit)
+    env, filters, most, roles = parse_key(key), read_filters(filter), output.most(limit), read_roles(role)
+    narrowed = bool(search or filters or sort != "order")
 
     async def work(services: "Services", viewer: "Viewer") -> "tuple[list[TaskCard], int]":
-        environment = await open_environment(services, env, viewer)
+        environment = await open_environment(services, env, viewer, roles=roles, filled=narrowed)
         known = await _settle(environment, filters, str(env)) if filters else {}
         found: list[TaskCard] = []
         while True:
@@ -110,6 +116,7 @@ def show(
     store: StoreOption = None,
     format: FormatOption = "auto",
     reveal: RevealOption = False,
+    role: RoleOption = None,
 ) -> None:
     """Show a task as an agent gets it, how it is graded and what it runs in."""
     from rlx.cli.reveal import check_owner, revealed_files, revealed_markdown
@@ -117,12 +124,12 @@ def show(
     from rlx.ids import parse_key
     from rlx.twins.tasks import task_markdown
 
-    env, settings = parse_key(key), make_settings(hub, demo, store)
+    env, settings, roles = parse_key(key), make_settings(hub, demo, store), read_roles(role)
     if reveal:
         check_owner(settings)
 
     async def work(services: "Services", viewer: "Viewer") -> "tuple[Task, dict[str, str]]":
-        environment = await open_environment(services, env, viewer)
+        environment = await open_environment(services, env, viewer, roles=roles)
         task = await environment.task(await environment.canonical(ref))
         return task, await revealed_files(environment, task.ref) if reveal else {}
 
@@ -236,7 +243,7 @@ async def _settle(environment: "Environment", filters: Filters, what: str) -> Fi
     offered = (await environment.tasks(TaskQuery(limit=1))).facets
     known = {facet.key: [str(item.value) for item in facet.values] for facet in offered}
     seen = 0
-    while not fits(filters, known):
+    while seen < MOST_SETTLED and not fits(filters, known):
         page = await environment.tasks(TaskQuery(offset=seen, limit=PAGE))
         if not page.items:
             break

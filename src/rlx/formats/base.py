@@ -63,6 +63,15 @@ class Environment(Protocol):
 
 
 @runtime_checkable
+class Filling(Protocol):
+    """An environment that goes on being read after it was opened: until then searches and counts cover a part."""
+
+    async def filled(self) -> None:
+        """Return when all that will be read has been."""
+        ...
+
+
+@runtime_checkable
 class Correctable(Protocol):
     """An environment that inferred what its columns are, and can be told better."""
 

@@ -72,10 +72,6 @@ class Desk:
             self._group.start_soon(self._run, name, work)
         return True
 
-    def is_running(self, name: str) -> bool:
-        """Whether work that was started as `name` goes on."""
-        return name in self._running
-
     async def _run(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         try:
             async with self._slots:

@@ -163,6 +163,11 @@ def _rest(summary: Summary, facets: Sequence[Facet], language: str) -> Iterator[
             yield from section_parts(replace(section, blocks=blocks), language)
     yield heading(say("twins.how"), language)
     yield "\n".join(f"- {line(item, language)}" for item in summary.how)
+    if summary.roles:
+        yield heading(say("rows.roles"), language)
+        yield "\n".join(
+            fact(say(f"rows.role.{item.role}"), span(item.column or "-"), language) for item in summary.roles
+        )
     yield from support_parts(summary.support, language)
     yield from withheld_parts(summary.withheld, language)
     if summary.readme is not None:

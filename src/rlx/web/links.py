@@ -27,10 +27,17 @@ class Links:
 
     revision: str | None = None
     """What is read: links within an environment keep it. None is the newest."""
+    roles: str = ""
+    """What columns are taken for, as the reader corrected it (`rlx.web.facets`): kept likewise."""
 
     def at(self, revision: str | None) -> "Links":
         """The same links at another revision."""
         return self if revision == self.revision else replace(self, revision=revision)
+
+    def taking(self, roles: Mapping[str, str]) -> "Links":
+        """The same links with columns in these roles."""
+        told = format_filters({role: (column,) for role, column in roles.items()})
+        return self if told == self.roles else replace(self, roles=told)
 
     def static(self, name: str) -> str:
         return f"/static/{self.build}/{name}"
@@ -101,8 +108,9 @@ class Links:
             "offset": query.offset,
             "limit": query.limit,
             "revision": self.revision,
+            "roles": self.roles,
         }
-        default = {"q": "", "f": "", "sort": "order", "offset": 0, "limit": _NO_TASK_QUERY.limit}
+        default = {"roles": "", "q": "", "f": "", "sort": "order", "offset": 0, "limit": _NO_TASK_QUERY.limit}
         return {name: value for name, value in fields.items() if value != default.get(name)}
 
     def without(
@@ -191,8 +199,9 @@ class Links:
         return self.on_hub(f"/{key.kind}s/{key.repo_id}")
 
     def _at(self, base: str, fields: Mapping[str, object] = _NOTHING, default: Mapping[str, object] = _NOTHING) -> str:
-        """`base` with the fields that differ from their default, and the revision."""
-        return _with(base, {**fields, "revision": self.revision}, {**default, "revision": None})
+        """`base` with the fields that differ from their default, the revision and the roles of columns."""
+        kept = {"revision": self.revision, "roles": self.roles}
+        return _with(base, {**fields, **kept}, {**default, "revision": None, "roles": ""})
 
 
 def _with(base: str, fields: Mapping[str, object], default: Mapping[str, object]) -> str:

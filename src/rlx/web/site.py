@@ -1,21 +1,26 @@
 """What every handler of one app stands on, and how it reaches it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from starlette.requests import HTTPConnection, Request
 
 from rlx.errors import BadInput
-from rlx.formats.base import Environment
+from rlx.formats.base import Correctable, Environment
 from rlx.ids import EnvKey, check_revision
 from rlx.model import Viewer
 from rlx.settings import Settings
 from rlx.telemetry import span
 from rlx.texts import DEFAULT, LANGUAGES
 from rlx.twins.parts import Addresses
+from rlx.web.facets import parse_filters
 from rlx.web.links import Links
 from rlx.web.ports import Services
 from rlx.web.render import Renderer
 from rlx.web.viewer import Doorman
+
+MAX_COLUMN = 500
+"""Characters of a column's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +54,37 @@ def revision_of(request: HTTPConnection) -> str | None:
     return check_revision(told) if told else None
 
 
+def roles_of(request: HTTPConnection) -> Mapping[str, str]:
+    """What columns are taken for, by `?roles=role:column;role:column` or `?role.<role>=column`, which a form sends.
+
+    Raises `BadInput`.
+    """
+    told = parse_filters(request.query_params.getlist("roles"))
+    if any(len(columns) > 1 for columns in told.values()):
+        raise BadInput("A role is played by one column.", hint="Roles look like task:prompt;id:uid.")
+    chosen = {role: columns[0] for role, columns in told.items()}
+    for name, column in request.query_params.items():
+        if name.startswith("role."):
+            chosen.pop(name.removeprefix("role."), None)
+            chosen |= {name.removeprefix("role."): column[:MAX_COLUMN]} if column else {}
+    return chosen
+
+
 async def open_asked(request: Request, key: EnvKey) -> Environment:
-    """The environment at the revision asked for, as this visitor may see it."""
-    return await site_of(request).open(key, viewer_of(request), revision_of(request))
+    """The environment at the revision asked for, as this visitor may see it, its columns in the roles asked for."""
+    opened = await site_of(request).open(key, viewer_of(request), revision_of(request))
+    roles = roles_of(request)
+    if not roles:
+        return opened
+    if not isinstance(opened, Correctable):
+        raise BadInput(f"{key} has no columns whose roles could be corrected.", hint="Leave `roles` out.")
+    return await opened.corrected(roles)
 
 
 def links_of(request: HTTPConnection) -> Links:
-    """Links that stay at the revision asked for."""
+    """Links that stay at the revision asked for, and keep the roles of columns."""
     try:
-        return site_of(request).links.at(revision_of(request))
+        return site_of(request).links.at(revision_of(request)).taking(roles_of(request))
     except BadInput:
         return site_of(request).links  # the page that says so leads back to the newest
 

@@ -39,7 +39,7 @@ async def open_rows(repo: Repo, processors: Sequence[Processor]) -> "RowsEnviron
 
 
 class RowsEnvironment:
-    """Meets `rlx.formats.base.Environment` and `rlx.formats.base.Correctable`."""
+    """Meets `Environment`, `Filling` and `Correctable` of `rlx.formats.base`."""
 
     format = "rows"
 
@@ -54,14 +54,20 @@ class RowsEnvironment:
         self._files = RepoFiles(repo)
         self._corrected: OrderedDict[tuple[tuple[str, str], ...], RowsEnvironment] = OrderedDict()
         self._lock = anyio.Lock()
+        self._looked = anyio.Event()
+        """Set when no more rows are looked at."""
 
     async def begin(self) -> None:
         """Look into the first tables, at their first rows, and go on with more beside the requests."""
         for id_ in self._ids[:OPENED]:
             await self._table(id_)
         await self._look(FIRST_ROWS * len(self._tables))
-        if not self.index.is_whole and self._repo.desk is not None:
-            self._repo.desk.start(self._name(), lambda: self._look(MAX_ROWS))
+        desk = self._repo.desk
+        if self.index.is_whole or desk is None or not desk.start(self._name(), self._look_on):
+            self._looked.set()
+
+    async def filled(self) -> None:
+        await self._looked.wait()
 
     @property
     def tables(self) -> tuple[OpenTable, ...]:
@@ -85,6 +91,7 @@ class RowsEnvironment:
                 changes = isinstance(table.reading, Correctable)
                 other._tables[table.id] = corrected(table, roles) if changes else table
             await other._look(FIRST_ROWS * len(other._tables))
+            other._looked.set()
             self._corrected[chosen] = other
             if len(self._corrected) > _CORRECTED:
                 self._corrected.popitem(last=False)
@@ -95,8 +102,7 @@ class RowsEnvironment:
         tables = (await self._table(subset),) if subset in self._splits else self.tables
         for table in tables:
             await table.look(0.0)
-        desk = self._repo.desk
-        looking = desk is not None and desk.is_running(self._name())
+        looking = not self._looked.is_set()
         return await anyio.to_thread.run_sync(
             lambda: rows_summary(self._repo, self._ids, self.tables, tables, self.index, readme, looking=looking)
         )
@@ -230,6 +236,12 @@ class RowsEnvironment:
                 split = self._splits[id_]
                 self._tables[id_] = await open_table(self._repo, self._found, split, self._processors, files)
         return self._tables[id_]
+
+    async def _look_on(self) -> None:
+        try:
+            await self._look(MAX_ROWS)
+        finally:
+            self._looked.set()
 
     async def _look(self, rows: int) -> None:
         """Look at the first `rows` of all tables together."""

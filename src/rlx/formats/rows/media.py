@@ -91,7 +91,8 @@ def media_bytes(value: object) -> bytes:
     """Of media as a row holds it: bytes, a data URL or base64. Raises `ValueError` for broken base64."""
     if isinstance(value, bytes):
         return value
-    return base64.b64decode(str(value).partition("base64,")[2] or str(value))
+    text = "".join((str(value).partition("base64,")[2] or str(value)).split())
+    return base64.b64decode(text + "=" * (-len(text) % 4))
 
 
 def named(value: object, depth: int = 0) -> object:

@@ -109,9 +109,8 @@ def _how(tables: Sequence[OpenTable], index: RowIndex, total: int, unopened: int
 def _progress(tables: Sequence[OpenTable], index: RowIndex, looking: bool) -> Progress | None:
     if not looking:
         return None
-    known = all(table.count is not None for table in tables)
     total = sum(table.length for table in tables)
-    return Progress("reading", index.rows, total if known else None, total, unit="tasks")
+    return Progress("reading", min(index.rows, total), total, total, unit="tasks")
 
 
 def _roles(table: OpenTable) -> Iterator[Role]:
