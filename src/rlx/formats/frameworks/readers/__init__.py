@@ -1,0 +1,1 @@
+"""What is read from each framework's package, a module each."""
