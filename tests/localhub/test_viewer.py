@@ -232,7 +232,8 @@ async def test_broken_files_are_told_in_the_viewers_shape(
         ("splits", {"dataset": "../acme/rows"}, 401, "ExternalUnauthenticatedError"),
         ("splits", {"dataset": "acme/secret"}, 401, "ExternalUnauthenticatedError"),
         ("splits", {"dataset": "acme/gated"}, 401, "ExternalUnauthenticatedError"),
-        ("statistics", {"dataset": "acme/rows"}, 404, "ResponseNotFound"),
+        ("statistics", {"dataset": "acme/rows"}, 422, "MissingRequiredParameter"),
+        ("lines", {"dataset": "acme/rows"}, 404, "ResponseNotFound"),
         ("splits", {"dataset": "bob/own"}, 401, "ExternalUnauthenticatedError"),
     ],
 )
@@ -312,11 +313,6 @@ async def test_a_changed_file_gives_changed_rows(tmp_path: Path, put: Put) -> No
         second = (await client.get("/viewer/rows", params=TRAIN)).json()
     assert [one["row"]["a"] for one in first["rows"]] == [1]
     assert [one["row"]["a"] for one in second["rows"]] == [2, 3]
-
-
-async def test_an_answer_is_valid_for_what_it_can(root: Path) -> None:
-    told = (await get(root, "is-valid", dataset="acme/rows")).json()
-    assert told == {"preview": True, "viewer": True, "search": False, "filter": False, "statistics": False}
 
 
 VALUES = st.recursive(

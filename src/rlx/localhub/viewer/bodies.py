@@ -40,6 +40,11 @@ class Opened:
         return sum(table.rows for _, table in self.tables)
 
     @property
+    def size(self) -> int:
+        """Bytes of its files."""
+        return sum(self.at.files[path].size for path in self.split.paths)
+
+    @property
     def features(self) -> list[dict[str, object]]:
         declared = self.tables[0][1].declared or {}
         return [
@@ -54,13 +59,13 @@ class Opened:
             low, high = max(start - begins, 0), min(stop - begins, table.rows)
             if low < high:
                 for number, row in enumerate(table.read(opener, low, high), begins + low):
-                    yield _told(number, row, columns)
+                    yield self.told(number, row, columns)
             begins += table.rows
 
-
-def _told(number: int, row: Row, columns: dict[str, Type]) -> dict[str, object]:
-    cells = {name: cell(row.get(name), type_) for name, type_ in columns.items()}
-    return {"row_idx": number, "row": cells, "truncated_cells": []}
+    @staticmethod
+    def told(number: int, row: Row, columns: dict[str, Type]) -> dict[str, object]:
+        cells = {name: cell(row.get(name), type_) for name, type_ in columns.items()}
+        return {"row_idx": number, "row": cells, "truncated_cells": []}
 
 
 def rows(opened: Opened, offset: int, length: int) -> dict[str, object]:
@@ -124,7 +129,7 @@ def sizes(splits: Sequence[Opened], *, whole: bool) -> dict[str, object]:
 
 
 def _size(opened: Opened) -> dict[str, object]:
-    size = sum(opened.at.files[path].size for path in opened.split.paths)
+    size = opened.size
     return {
         "dataset": opened.repo.id,
         "config": opened.split.config,
@@ -146,6 +151,45 @@ def _summed(splits: Sequence[dict[str, object]], config: str | None) -> dict[str
     told["num_columns"] = max(int(str(split["num_columns"])) for split in chosen)
     told["estimated_num_rows"] = None
     return told
+
+
+def valid(splits: Sequence[Opened]) -> dict[str, object]:
+    """What can be asked of the splits that can be opened."""
+    told = bool(splits)
+    searchable = any(_holds_text(type_) for opened in splits for type_ in opened.columns.values())
+    return {"preview": told, "viewer": told, "search": searchable, "filter": told, "statistics": told}
+
+
+def _holds_text(type_: Type) -> bool:
+    inner = type_ if isinstance(type_, list) else type_.values() if isinstance(type_, dict) else ()
+    return type_ in ("string", "json") or any(map(_holds_text, inner))
+
+
+def info(splits: Sequence[Opened], *, whole: bool) -> dict[str, object]:
+    """What `datasets` would know of each config; of all of them by name when `whole`."""
+    found: dict[str, object] = {}
+    for config in dict.fromkeys(opened.split.config for opened in splits):
+        chosen = [opened for opened in splits if opened.split.config == config]
+        size = sum(opened.size for opened in chosen)
+        found[config] = {
+            "description": "",
+            "citation": "",
+            "homepage": "",
+            "license": "",
+            "features": {str(one["name"]): one["type"] for one in chosen[0].features},
+            "builder_name": chosen[0].split.builder,
+            "dataset_name": chosen[0].repo.id.rpartition("/")[2],
+            "config_name": config,
+            "version": {"version_str": "0.0.0", "major": 0, "minor": 0, "patch": 0},
+            "splits": {
+                opened.split.name: {"name": opened.split.name, "num_bytes": opened.size, "num_examples": opened.total}
+                for opened in chosen
+            },
+            "download_size": size,
+            "dataset_size": size,
+        }
+    told = found if whole else next(iter(found.values()))
+    return {"dataset_info": told, "pending": [], "failed": [], "partial": False}
 
 
 def parquet_files(repo: Repo, at: Snapshot, splits: Sequence[Split], base_url: str) -> dict[str, object]:

@@ -16,6 +16,8 @@ _BUILDERS = {
     "parquet": (".parquet",),
     "json": (".jsonl", ".json", ".ndjson"),
     "csv": (".csv", ".tsv"),
+    "arrow": (".arrow",),
+    "text": (".txt",),
 }
 _PLAIN = {"readme.md", "license", "license.md", "license.txt", "dataset_infos.json", "dataset_dict.json"}
 _KEYWORDS = {
@@ -39,7 +41,7 @@ class Split:
     config: str
     name: str
     builder: str
-    """`parquet`, `json` or `csv`."""
+    """`parquet`, `json`, `csv`, `arrow` or `text`."""
     paths: tuple[str, ...]
     options: Mapping[str, object] = field(default_factory=dict)
     """Builder parameters of the card: `sep`, `field`."""

@@ -1,4 +1,4 @@
-"""Data files opened as tables: JSON Lines by line offsets, JSON parsed whole, the rest in modules of their own."""
+"""Data files opened as tables: JSON Lines by line offsets, JSON and text whole, the rest in modules of their own."""
 
 import csv
 import gzip
@@ -37,6 +37,12 @@ def open_table(path: str, opener: Opener, options: Mapping[str, object]) -> Tabl
             from rlx.localhub.viewer.parquet import open_parquet
 
             return open_parquet(opener)
+        if kind == "arrow":
+            from rlx.localhub.viewer.parquet import open_arrow  # as above
+
+            return open_arrow(_whole(source))
+        if kind == "txt":
+            return _text(_whole(source))
         if kind in {"csv", "tsv"}:
             return read_delimited(_whole(source), "\t" if kind == "tsv" else ",", options)
         if kind == "json" and _begins_whole(source):
@@ -76,6 +82,13 @@ def _begins_whole(source: Opener) -> bool:
         return not isinstance(json.loads(head), dict) or not rest
     except (ValueError, RecursionError):
         return True
+
+
+def _text(data: bytes) -> ListTable:
+    """Each line of a text, empty ones too, as the column `text`."""
+    lines = data.decode("utf-8-sig", "replace").split("\n")
+    rows: list[Row] = [{"text": line.removesuffix("\r")} for line in lines[: len(lines) - (not lines[-1])]]
+    return ListTable(rows, {"text": "string"}, len(data))
 
 
 def _lines(source: Opener, unpacked: bytes | None) -> LineTable:

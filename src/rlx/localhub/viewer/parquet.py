@@ -1,11 +1,11 @@
-"""Parquet files as tables: the footer is kept, rows are read from the row groups that hold them."""
+"""Parquet files as tables, whose footer is kept and whose rows are read by row group; and Arrow files, read whole."""
 
 import base64
 import bisect
 import datetime
 import decimal
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -14,7 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rlx.localhub.viewer.features import Type
-from rlx.localhub.viewer.tables import Opener, Row, Unreadable
+from rlx.localhub.viewer.tables import MAX_WHOLE, ListTable, Opener, Row, TooBig, Unreadable
+
+_BATCH = 2000
+"""Rows that are read at a time while all are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,30 @@ class ParquetTable:
             rows = groups.slice(start - begins, stop - start).to_pylist()
         except (pa.ArrowException, OSError, ValueError) as error:
             raise Unreadable(f"Its rows cannot be read: {str(error)[:300]}") from error
-        return [{key: _plain(value) for key, value in row.items()} for row in rows]
+        return [_row(row) for row in rows]
+
+    def scan(self, opener: Opener) -> Iterator[Row]:
+        try:
+            with opener() as source:
+                for batch in pq.ParquetFile(source).iter_batches(batch_size=_BATCH):
+                    yield from map(_row, batch.to_pylist())
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise Unreadable(f"Its rows cannot be read: {str(error)[:300]}") from error
+
+
+def open_arrow(data: bytes) -> ListTable:
+    """A table as `datasets` saves it to disk: an Arrow stream, or an Arrow file. Raises `Unreadable`."""
+    try:
+        whole = pa.ipc.open_file(data) if data.startswith(b"ARROW1") else pa.ipc.open_stream(data)
+        table = whole.read_all()
+        table.validate(full=True)
+        if table.nbytes > MAX_WHOLE:
+            raise TooBig(f"It unpacks to more than {MAX_WHOLE:,} bytes.")
+        rows = [_row(row) for row in table.to_pylist()]
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise Unreadable(f"It is not an Arrow file: {str(error)[:300]}") from error
+    columns = {field.name: _type(field.type) for field in table.schema}
+    return ListTable(rows, columns, len(data), _declared(table.schema, columns))
 
 
 def open_parquet(opener: Opener) -> ParquetTable:
@@ -77,6 +103,10 @@ def _type(type_: Any) -> Type:
         return {field.name: _type(field.type) for field in type_}
     names = {"double": "float64", "float": "float32", "halffloat": "float16", "large_string": "string"}
     return names.get(str(type_), str(type_))
+
+
+def _row(row: Mapping[str, object]) -> Row:
+    return {key: _plain(value) for key, value in row.items()}
 
 
 def _plain(value: object) -> object:

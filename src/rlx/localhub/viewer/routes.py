@@ -3,6 +3,8 @@
 import io
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import suppress
 
 import anyio
 
@@ -11,10 +13,13 @@ from rlx.localhub.files import Changed, open_file
 from rlx.localhub.repo import Repo
 from rlx.localhub.shelf import Shelf
 from rlx.localhub.snapshot import Snapshot
-from rlx.localhub.viewer.bodies import PAGE, Opened, first_rows, parquet_files, rows, sizes
+from rlx.localhub.viewer.bodies import PAGE, Opened, first_rows, info, parquet_files, rows, sizes, valid
 from rlx.localhub.viewer.layout import NoData, Split, layout
 from rlx.localhub.viewer.opening import open_table
+from rlx.localhub.viewer.scanning import filtered, searched
+from rlx.localhub.viewer.statistics import column_statistics
 from rlx.localhub.viewer.tables import Opener, Table, TooBig, Unreadable
+from rlx.localhub.viewer.where import Invalid
 from rlx.localhub.wire import Answer, Refusal, Request, json_answer, json_bytes, raw_json
 
 _KEPT_BYTES = 256 * 1024 * 1024
@@ -81,6 +86,8 @@ class Viewer:
         except NoData as error:
             text = "Cannot get the config names for the dataset."
             raise ViewerRefusal(500, "ConfigNamesError", text, error) from error
+        except Invalid as error:
+            raise ViewerRefusal(422, "InvalidParameter", str(error)) from error
         except TooBig as error:
             raise ViewerRefusal(501, "TooBigContentError", str(error)) from error
         except (Unreadable, RecursionError) as error:
@@ -90,7 +97,7 @@ class Viewer:
         splits = [split for config in layout(at.card, list(at.files)).values() for split in config]
         match route:
             case "is-valid":
-                return {"preview": True, "viewer": True, "search": False, "filter": False, "statistics": False}
+                return valid(list(self._readable(repo, at, _chosen(request, splits))))
             case "splits":
                 told = [
                     {"dataset": repo.id, "config": split.config, "split": split.name}
@@ -98,19 +105,33 @@ class Viewer:
                 ]
                 return {"splits": told, "pending": [], "failed": []}
             case "rows":
-                offset, length = _number(request, "offset", 0), _number(request, "length", PAGE)
-                if length > PAGE:
-                    text = f"Parameter 'length' must not be greater than {PAGE}"
-                    raise ViewerRefusal(422, "InvalidParameter", text)
+                offset, length = _page(request)
                 return rows(self._opened(repo, at, _one(request, splits)), offset, length)
+            case "search":
+                split, query, (offset, length) = _one(request, splits), _required(request, "query"), _page(request)
+                return searched(self._opened(repo, at, split), query, offset, length)
+            case "filter":
+                split, where, (offset, length) = _one(request, splits), _required(request, "where"), _page(request)
+                opened_split = self._opened(repo, at, split)
+                return filtered(opened_split, where, request.param("orderby"), offset, length)
+            case "statistics":
+                return column_statistics(self._opened(repo, at, _one(request, splits)))
             case "first-rows":
                 return first_rows(self._opened(repo, at, _one(request, splits)))
             case "size":
                 opened = [self._opened(repo, at, split) for split in _chosen(request, splits)]
                 return sizes(opened, whole=request.param("config") is None)
+            case "info":
+                opened = [self._opened(repo, at, split) for split in _chosen(request, splits)]
+                return info(opened, whole=request.param("config") is None)
             case "parquet":
                 return parquet_files(repo, at, _chosen(request, splits), request.base_url)
         raise ViewerRefusal(404, "ResponseNotFound", "Not found.")
+
+    def _readable(self, repo: Repo, at: Snapshot, splits: list[Split]) -> Iterator[Opened]:
+        for split in splits:
+            with suppress(Unreadable):
+                yield self._opened(repo, at, split)
 
     def _opened(self, repo: Repo, at: Snapshot, split: Split) -> Opened:
         return Opened(repo, at, split, [self._table(repo, at, path, split) for path in split.paths])
@@ -147,6 +168,14 @@ def _number(request: Request, name: str, default: int) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 19):
         raise ViewerRefusal(422, "InvalidParameter", f"Parameter '{name}' must be a positive integer")
     return int(text)
+
+
+def _page(request: Request) -> tuple[int, int]:
+    """Offset and length."""
+    offset, length = _number(request, "offset", 0), _number(request, "length", PAGE)
+    if length > PAGE:
+        raise ViewerRefusal(422, "InvalidParameter", f"Parameter 'length' must not be greater than {PAGE}")
+    return offset, length
 
 
 def _chosen(request: Request, splits: list[Split]) -> list[Split]:

@@ -3,7 +3,7 @@
 import io
 import json
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
@@ -46,6 +46,10 @@ class Table(Protocol):
         """Rows `start` to `stop`, which are in bounds, as JSON-like values."""
         ...
 
+    def scan(self, opener: Opener) -> Iterator[Row]:
+        """All rows in their order, each read once."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class ListTable:
@@ -54,7 +58,7 @@ class ListTable:
     items: list[Row]
     columns: dict[str, Type]
     weight: int
-    declared: None = None
+    declared: Mapping[str, object] | None = None
 
     @property
     def rows(self) -> int:
@@ -62,6 +66,9 @@ class ListTable:
 
     def read(self, opener: Opener, start: int, stop: int) -> list[Row]:
         return self.items[start:stop]
+
+    def scan(self, opener: Opener) -> Iterator[Row]:
+        return iter(self.items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +90,16 @@ class LineTable:
         return 8 * len(self.offsets) + len(self.unpacked or b"")
 
     def read(self, opener: Opener, start: int, stop: int) -> list[Row]:
-        found: list[Row] = []
+        return list(self._lines(opener, start, stop))
+
+    def scan(self, opener: Opener) -> Iterator[Row]:
+        return self._lines(opener, 0, self.rows)
+
+    def _lines(self, opener: Opener, start: int, stop: int) -> Iterator[Row]:
         with opener() if self.unpacked is None else io.BytesIO(self.unpacked) as source:
             for number in range(start, stop):
                 source.seek(self.offsets[number])
-                found.append(as_row(json.loads(source.readline())))
-        return found
+                yield as_row(json.loads(source.readline()))
 
 
 def as_row(value: object) -> Row:
