@@ -51,7 +51,7 @@ class ToyReading:
         return SummaryView((), (), _support())
 
 
-def _support():  # type: ignore[no-untyped-def]
+def _support() -> Support:
     known = say("rows.support.unknown")
     return support("rows", "Toy", lifecycle=known, reward=known, evidence=known)
 

@@ -14,6 +14,7 @@ import anyio.to_thread
 from rlx.answers import Shown, ShownJson, Withheld, name, record
 from rlx.formats.facets import metadata_facets
 from rlx.formats.processors.base import RowCard
+from rlx.formats.rows.outcomes import Outcomes, measured_facets, outcomes_of, task_labels
 from rlx.formats.rows.tables import OpenTable, RawRow, card_of
 from rlx.hub.repo import Repo
 from rlx.index.facets import NATURAL
@@ -30,7 +31,10 @@ MAX_BYTES: Final = 128 * 1024 * 1024
 _CHUNK: Final = 200
 _HELD: Final = 200
 """Withheld columns of a table that are named."""
-FACETS: Final = ("difficulty", "category", "split", "outcome", "reward", "model", "graded", "runs", "tools", "tags")
+FACETS: Final = (
+    *("difficulty", "category", "split", "outcome", "reward", "model", "agent", "task", "turns", "tokens"),
+    *("graded", "runs", "tools", "tags"),
+)
 """In the order they are offered, before those of columns of the set's own."""
 
 
@@ -40,6 +44,8 @@ class RowIndex:
     rows: int
     facts: Mapping[str, ShownJson]
     """By processor, what it noted of its rows."""
+    outcomes: Mapping[str, Outcomes]
+    """By processor, what came of its rows where they are rollouts."""
     withheld: Mapping[str, tuple[Withheld, ...]]
     """By table, what is withheld of its rows: each column once."""
     is_whole: bool
@@ -56,14 +62,20 @@ async def build_index(
     budget = _Budget()
     cards: list[TaskCard] = []
     extras: list[Extra] = []
-    by_processor: dict[str, list[RowCard]] = {}
+    by_processor: dict[str, list[tuple[str, RowCard]]] = {}
     whole = everything
     for table, quota in zip(tables, quotas([table.length for table in tables], rows), strict=True):
         seen = await _look(table, quota, budget, cards, extras)
         by_processor.setdefault(table.processor.name, []).extend(seen)
         whole = whole and table.count is not None and len(seen) == table.count
     known = {table.processor.name: table.reading for table in reversed(tables)}
-    facts = {word: await anyio.to_thread.run_sync(known[word].facts, seen) for word, seen in by_processor.items()}
+    facts: dict[str, ShownJson] = {}
+    outcomes: dict[str, Outcomes] = {}
+    for word, rows_seen in by_processor.items():
+        facts[word] = await anyio.to_thread.run_sync(known[word].facts, [card for _, card in rows_seen])
+        came = await anyio.to_thread.run_sync(outcomes_of, rows_seen)
+        if came is not None:
+            outcomes[word] = came
     path = folder / f"rows-{secrets.token_hex(6)}.db"
     header = Header(
         key=str(repo.key),
@@ -82,7 +94,8 @@ async def build_index(
         subsets=False,
         withheld=(),
     )
-    finished = await anyio.to_thread.run_sync(_finished, cards)
+    called = {ref: label for came in outcomes.values() for ref, label in task_labels(came).items()}
+    finished = await anyio.to_thread.run_sync(_finished, [_of_task(card, called) for card in cards])
     header = replace(header, facet_order=finished.facet_order, ordered=finished.ordered)
     try:
         await anyio.to_thread.run_sync(write_index, path, header, finished, extras)
@@ -90,7 +103,7 @@ async def build_index(
     finally:
         path.unlink(missing_ok=True)  # an open database outlives its name
     held = {table: tuple(found) for table, found in budget.held.items()}
-    return RowIndex(index, len(cards), facts, held, whole)
+    return RowIndex(index, len(cards), facts, outcomes, held, whole)
 
 
 def quotas(lengths: Sequence[int], budget: int) -> list[int]:
@@ -111,8 +124,8 @@ class _Budget:
 
 async def _look(
     table: OpenTable, quota: int, budget: _Budget, cards: list[TaskCard], extras: list[Extra]
-) -> list[RowCard]:
-    seen: list[RowCard] = []
+) -> list[tuple[str, RowCard]]:
+    seen: list[tuple[str, RowCard]] = []
     held = budget.held.setdefault(table.id, {})
     while len(seen) < quota and budget.left > 0:
         rows = await table.raw(len(seen), min(_CHUNK, quota - len(seen)), all_columns=False)
@@ -120,7 +133,7 @@ async def _look(
             break
         for card, task, size in await anyio.to_thread.run_sync(_cards, table, rows):
             budget.left -= size
-            seen.append(card)
+            seen.append((task.ref, card))
             cards.append(task)
             extras.append(Extra(card.search, ""))
         for row in rows:
@@ -133,11 +146,15 @@ def _cards(table: OpenTable, rows: Sequence[RawRow]) -> list[tuple[RowCard, Task
     found = []
     for row in rows:
         card = card_of(table, row)
-        facets = {**card.facets, "split": (name(table.id),)}
+        facets = {**card.facets, **measured_facets(card), "split": (name(table.id),)}
         title = card.title if card.title.strip() else name(row.shown.ref)
         task = TaskCard(row.shown.ref, title, card.brief, facets, card.problem)
         found.append((card, task, len(json.dumps(row.shown.json.value))))
     return found
+
+
+def _of_task(card: TaskCard, called: Mapping[str, Shown]) -> TaskCard:
+    return replace(card, facets={**card.facets, "task": (called[card.ref],)}) if card.ref in called else card
 
 
 def _finished(cards: Sequence[TaskCard]) -> Finished:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from rlx.answers import Shown, name
 from rlx.formats import card as env_card
 from rlx.formats.processors.base import Correctable
+from rlx.formats.rows.outcomes import outcome_sections
 from rlx.formats.rows.row_index import RowIndex
 from rlx.formats.rows.tables import OpenTable
 from rlx.hub.repo import Repo
@@ -71,7 +72,12 @@ def _view(tables: Sequence[OpenTable], index: RowIndex) -> SummaryView:
     facts = index.facts.get(word) or reading.facts(())
     is_all = len(index.facts) == 1
     page = index.tasks.page(TaskQuery(filters={} if is_all else {"split": tuple(t.id for t in tables)}, limit=0))
-    return reading.summary(facts, Counts(page.total, {facet.key: facet.values for facet in page.facets}))
+    view = reading.summary(facts, Counts(page.total, {facet.key: facet.values for facet in page.facets}))
+    came = index.outcomes.get(word)
+    if came is None:
+        return view
+    own = [section for section in view.sections if section.id != "overview"]
+    return replace(view, sections=(*outcome_sections(came), *own))
 
 
 def _sections(groups: Sequence[Sequence[Section]], tables: Sequence[OpenTable]) -> Iterator[Section]:
