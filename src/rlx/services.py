@@ -13,6 +13,7 @@ from rlx.errors import BadInput
 from rlx.formats.registry import AnyFormat, formats
 from rlx.hub.client import HubClient, Token
 from rlx.hub.desk import Desk
+from rlx.hub.rows import ViewerClient
 from rlx.index.catalog import Catalog
 from rlx.index.jobs import Jobs
 from rlx.index.library import Library
@@ -20,7 +21,7 @@ from rlx.index.listing import FILE as LISTING
 from rlx.index.live import Live
 from rlx.index.mine import Mine
 from rlx.index.snapshot.follow import Follower
-from rlx.settings import Settings
+from rlx.settings import DEFAULT_HUB, DEFAULT_VIEWER, Settings
 from rlx.store.instance import InstanceFile
 from rlx.store.storage import open_storage
 
@@ -65,6 +66,7 @@ async def create_services(
         clock=clock,
         folder=folder is not None,
     )
+    hub.viewer = viewer = ViewerClient(viewer_address(settings), transport=transport, clock=clock)
     try:
         async with anyio.create_task_group() as group:
             hub.desk = Desk(settings.cache_dir / "rows", group)
@@ -104,6 +106,7 @@ async def create_services(
             yield Services(settings, hub, library, catalog, instance)
             group.cancel_scope.cancel()
     finally:
+        await viewer.aclose()
         await hub.aclose()
 
 
@@ -111,6 +114,14 @@ def hub_name(hub: str) -> str:
     """What a snapshot says it was made from: the address of a Hub, or the folder of a local one."""
     folder = local_folder(hub)
     return hub.rstrip("/") if folder is None else str(folder)
+
+
+def viewer_address(settings: Settings) -> str:
+    """Where the dataset viewer beside the hub answers. A folder is served with its own."""
+    if local_folder(settings.hub) is not None:
+        return f"{LOCAL_HUB}/viewer"
+    hub = settings.hub.rstrip("/")
+    return settings.viewer_url or (DEFAULT_VIEWER if hub == DEFAULT_HUB else f"{hub}/viewer")
 
 
 def local_folder(hub: str) -> Path | None:

@@ -7,6 +7,7 @@ from pydantic import AliasChoices, Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 DEFAULT_HUB = "https://huggingface.co"
+DEFAULT_VIEWER = "https://datasets-server.huggingface.co"
 
 
 def _data_home() -> Path:
@@ -24,8 +25,8 @@ class Settings(BaseSettings):
 
     hub: str = Field(default_factory=lambda: os.environ.get("HF_ENDPOINT") or DEFAULT_HUB)
     """A Hub URL, or a folder laid out as a local hub."""
-    viewer_url: str = "https://datasets-server.huggingface.co"
-    """Base of the dataset viewer. A local hub serves its own."""
+    viewer_url: str | None = None
+    """Base of the dataset viewer. Without one it is the Hub's own, or `/viewer` below another Hub's address."""
     store: Path = Field(default_factory=_data_home, validation_alias=AliasChoices("RLX_STORE", "STORAGE_DIR", "store"))
     """Where indexes, packs, rollouts and settings are kept: a directory or a bucket mount."""
     cache_dir: Path = Field(default_factory=_cache_home)

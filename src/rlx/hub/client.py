@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 import httpx2
@@ -25,6 +25,9 @@ from rlx.hub.desk import Desk
 from rlx.hub.info import Commit, FolderEntry, RepoInfo, TreeEntry, read_commit, read_entry, read_info
 from rlx.ids import EnvKey, Kind
 from rlx.telemetry import span
+
+if TYPE_CHECKING:
+    from rlx.hub.rows import ViewerClient
 
 type Token = str | Literal[False]
 
@@ -86,6 +89,8 @@ class HubClient:
         self.budget = BudgetMeter(clock)
         self.desk: Desk | None = None
         """Where files too big to be read at once are dealt with; None: nothing of them is kept."""
+        self.viewer: ViewerClient | None = None
+        """The dataset viewer beside this Hub; None: nobody asks it."""
         self._pause = pause
         self._folder = folder
         self._answered = False
