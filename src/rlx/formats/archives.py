@@ -124,10 +124,10 @@ def _unpacking(suffix: str, source: BinaryIO) -> io.BufferedIOBase | BinaryIO:
         return gzip.GzipFile(fileobj=source)
     if suffix in {"bz2", "tbz2"}:
         return bz2.BZ2File(source)
-    return io.BufferedReader(_Xz(source)) if suffix in {"xz", "txz"} else source
+    return io.BufferedReader(Xz(source)) if suffix in {"xz", "txz"} else source
 
 
-class _Xz(io.RawIOBase):
+class Xz(io.RawIOBase):
     """One xz stream, within a memory limit, which `lzma.LZMAFile` cannot be given."""
 
     def __init__(self, source: BinaryIO) -> None:

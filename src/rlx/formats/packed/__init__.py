@@ -1,0 +1,1 @@
+"""Tasks in archives: opened within budgets, and read as if they were folders of the repository."""
