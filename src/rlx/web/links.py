@@ -132,6 +132,10 @@ class Links:
     def task(self, key: EnvKey, ref: str) -> str:
         return self._at(key.task_page(ref))
 
+    def pair(self, key: EnvKey, one: str, other: str | None = None) -> str:
+        """Two tasks of an environment side by side; without the other, the choice of one."""
+        return self._at(f"{key.page}/pair", {"a": one, "b": other}, {"b": None})
+
     def rendered(self, key: EnvKey, ref: str) -> str:
         return self._at(key.task_page(ref), {"view": "rendered"}, {})
 

@@ -145,8 +145,10 @@ class RowsEnvironment:
         at = row.shown.at
         following = next((item for item in tables[place + 1 :] if item.length), None)
         earlier = next((item for item in reversed(tables[:place]) if item.length), None)
+        called = self.index.called.get(ref)
         return replace(
             task,
+            facets=task.facets if called is None else {**task.facets, "task": (called,)},
             previous=table.ref(at - 1) if at else earlier.ref(earlier.length - 1) if earlier else None,
             next=table.ref(at + 1) if at + 1 < table.length else following.ref(0) if following else None,
             position=sum(item.length for item in tables[:place]) + at,

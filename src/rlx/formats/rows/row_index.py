@@ -46,6 +46,8 @@ class RowIndex:
     """By processor, what it noted of its rows."""
     outcomes: Mapping[str, Outcomes]
     """By processor, what came of its rows where they are rollouts."""
+    called: Mapping[str, Shown]
+    """By ref, the task a rollout is one of several attempts at: the value of its facet `task`."""
     withheld: Mapping[str, tuple[Withheld, ...]]
     """By table, what is withheld of its rows: each column once."""
     is_whole: bool
@@ -103,7 +105,7 @@ async def build_index(
     finally:
         path.unlink(missing_ok=True)  # an open database outlives its name
     held = {table: tuple(found) for table, found in budget.held.items()}
-    return RowIndex(index, len(cards), facts, outcomes, held, whole)
+    return RowIndex(index, len(cards), facts, outcomes, called, held, whole)
 
 
 def quotas(lengths: Sequence[int], budget: int) -> list[int]:

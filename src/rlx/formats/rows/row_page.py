@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from rlx.answers import name
 from rlx.errors import BadInput
 from rlx.formats.processors.base import Opened
+from rlx.formats.rows.outcomes import measured_facets
 from rlx.formats.rows.row_files import row_entries
 from rlx.formats.rows.tables import OpenTable, RawRow, card_of
 from rlx.index.records import TaskView
@@ -30,7 +31,7 @@ def row_task(table: OpenTable, row: RawRow, opened: Opened | BadInput | None) ->
         withheld=withheld,
         run_options=view.run_options,
         support=view.support,
-        facets=card.facets,
+        facets={**card.facets, **measured_facets(card)},
         problem=card.problem,
     )
 
