@@ -8,7 +8,10 @@ from rlx.formats.registry import Entry, load
 
 PROCESSOR_GROUP = "rlx.processors"
 
-PROCESSORS: tuple[Entry, ...] = (Entry("prompts", "rlx.formats.processors.prompts:Prompts"),)
+PROCESSORS: tuple[Entry, ...] = (
+    Entry("harbor-packed", "rlx.formats.processors.harbor_packed:HarborPacked"),
+    Entry("prompts", "rlx.formats.processors.prompts:Prompts"),
+)
 
 
 @cache
