@@ -104,6 +104,15 @@ class IndexedFormat(Protocol):
     def reader(self) -> Reader: ...
 
 
+@runtime_checkable
+class Viewing(Protocol):
+    """A reader whose tasks are no folders of the repository itself."""
+
+    def view(self, repo: Repo) -> Repo:
+        """The repository in which they are folders."""
+        ...
+
+
 class Aliaser(Protocol):
     """Relates tasks of different environments. Registered beside formats, from here or from outside."""
 

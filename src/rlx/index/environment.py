@@ -41,14 +41,20 @@ READ_KEPT = 32
 class IndexedEnvironment:
     """Meets `rlx.formats.base.Environment`."""
 
-    def __init__(self, repo: Repo, reader: Reader, index: TaskIndex, pack: Pack) -> None:
+    def __init__(
+        self, repo: Repo, reader: Reader, index: TaskIndex, pack: Pack, *, tasks: Repo | None = None
+    ) -> None:
+        """`tasks` is where the folders of the tasks are, when that is not `repo`."""
         repo.is_big = repo.is_big or index.header.walked
         self._repo = repo
         self._reader = reader
         self.index = index
         self._pack = pack
         self._summaries: dict[str | None, Summary] = {}
-        self._files = RepoFiles(repo, (root_of(ref) for ref in index.refs()))
+        self._tasks = tasks or repo
+        roots = tuple(root_of(ref) for ref in index.refs())
+        self._files = RepoFiles(repo, roots)
+        self._task_files = RepoFiles(self._tasks, roots) if tasks else self._files
         self._read = OrderedDict[int, TaskRecord]()
 
     @property
@@ -150,7 +156,7 @@ class IndexedEnvironment:
             return packed
         if place in self._read:
             return self._read[place]
-        (record,) = [record async for record in read_tasks(self._repo, self._reader, [card.ref])]
+        (record,) = [record async for record in read_tasks(self._tasks, self._reader, [card.ref])]
         self._read[place] = record
         if len(self._read) > READ_KEPT:
             self._read.popitem(last=False)
@@ -168,7 +174,7 @@ class IndexedEnvironment:
         root = root_of(ref)
         inner = path.strip("/")
         whole = f"{root}/{inner}".strip("/") if root else path
-        return relative_to(root, await self._files.open(whole, offset))
+        return relative_to(root, await self._task_files.open(whole, offset))
 
     async def run_options(self, ref: str) -> tuple[RunOption, ...]:
         return (await self.task(ref)).run_options
@@ -186,7 +192,7 @@ class IndexedEnvironment:
         prefix = f"{root}/" if root else ""
         target = into / (Path(root).name or self._repo.key.name)
         failure: UserError | None = None
-        async with self._repo.read_many(await self._repo.below(root), limit=MAX_MATERIALIZED) as stream:
+        async with self._tasks.read_many(await self._tasks.below(root), limit=MAX_MATERIALIZED) as stream:
             async for fetched in stream:
                 file = target / fetched.path[len(prefix) :]
                 if fetched.data is None or not file.resolve().is_relative_to(target.resolve()):
@@ -194,6 +200,8 @@ class IndexedEnvironment:
                     break
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(fetched.data)
+                if file.suffix == ".sh":
+                    file.chmod(0o755)
         if failure is not None:
             raise failure
         return target

@@ -14,7 +14,7 @@ import anyio
 
 from rlx import answers
 from rlx.errors import BadInput, Forbidden, Hidden, NotFound, NotReady, Upstream, UserError
-from rlx.formats.base import Environment, HandOver, IndexedFormat
+from rlx.formats.base import Environment, HandOver, IndexedFormat, Viewing
 from rlx.formats.files import FilesEnvironment
 from rlx.formats.kinds import kind_of
 from rlx.formats.registry import AnyFormat, Claimed, claims, marks
@@ -85,6 +85,7 @@ class Library:
         self._infos: OrderedDict[EnvKey, _Known] = OrderedDict()
         self._open: OrderedDict[tuple[str, ...], Environment] = OrderedDict()
         self._repos: OrderedDict[tuple[str, ...], Repo] = OrderedDict()
+        self._views: OrderedDict[tuple[str, ...], Repo] = OrderedDict()
         self._resting: dict[tuple[str, ...], float] = {}
         """Readings that failed half-way, and when they may go on."""
 
@@ -286,7 +287,7 @@ class Library:
         shelf = self._shelf(repo.info, name[-1])
         try:
             await build(
-                repo,
+                self._view(repo, reader, name),
                 reader,
                 shelf,
                 on_progress=job.tell,
@@ -318,12 +319,23 @@ class Library:
             return None
 
         async def look_again() -> None:
-            if await review(repo, reader, shelf):
+            if await review(self._view(repo, reader, name), reader, shelf):
                 self._open.pop(name, None)  # opened anew, it has them
 
         if self._reviews and not (index.header.reviewed or index.header.walked):
             self._jobs.later(name, look_again)
-        return IndexedEnvironment(repo, reader, index, pack)
+        tasks = self._view(repo, reader, name) if isinstance(reader, Viewing) else None
+        return IndexedEnvironment(repo, reader, index, pack, tasks=tasks)
+
+    def _view(self, repo: Repo, reader: Reader, name: tuple[str, ...]) -> Repo:
+        """The repository in which the tasks are folders; opened once, it is kept like the one it is made of."""
+        if not isinstance(reader, Viewing):
+            return repo
+        if name not in self._views:
+            _trim(self._views, OPEN_ENVIRONMENTS)
+            self._views[name] = reader.view(repo)
+        self._views.move_to_end(name)
+        return self._views[name]
 
     async def _job(self, key: EnvKey, viewer: Viewer, revision: str | None) -> Job | None:
         info = await self.info(key, viewer, revision)
