@@ -10,6 +10,7 @@ PROCESSOR_GROUP = "rlx.processors"
 
 PROCESSORS: tuple[Entry, ...] = (
     Entry("harbor-packed", "rlx.formats.processors.harbor_packed:HarborPacked"),
+    Entry("swe-bench", "rlx.formats.processors.swe_bench:SweBench"),
     Entry("prompts", "rlx.formats.processors.prompts:Prompts"),
 )
 

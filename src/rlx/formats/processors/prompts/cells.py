@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from rlx.answers import MARK, Json, Policy, name, prose, record
+from rlx.answers import MARK, Json, name, prose, whole
 from rlx.formats.processors.base import ShownRow
 from rlx.formats.rows.sources.json_rows import KEY
 from rlx.model import Block, Code, Disclose, KeyValues, Prompt, Row, Text, Value
@@ -13,6 +13,8 @@ from rlx.texts import say
 SHORT: Final = 200
 """Characters that fit a line of a list of columns."""
 _FEW: Final = 12
+_NAMED: Final = 40
+"""Places of answers that are named."""
 _FOLDED: Final = 4000
 """Characters from which a text is folded."""
 _PARSED: Final = 200_000
@@ -69,7 +71,16 @@ def withheld_places(row: ShownRow) -> tuple[str, ...]:
     return tuple(dict.fromkeys(path for path in found if path))
 
 
-def told(row: Mapping[str, Json], paths: Sequence[str], policy: Policy) -> tuple[Block, ...]:
+def held(row: ShownRow) -> tuple[Block, ...]:
+    """Where what is withheld of a row stands, by name."""
+    hidden = withheld_places(row)
+    if not hidden:
+        return ()
+    more = say("prompts.grading.more", n=len(hidden) - _NAMED) if len(hidden) > _NAMED else None
+    return (KeyValues((Row(say("prompts.grading.places"), places(hidden[:_NAMED]), more, code=True),)),)
+
+
+def told(row: Mapping[str, Json], paths: Sequence[str]) -> tuple[Block, ...]:
     """Columns with what they hold: short values in one list, then texts and objects each by itself."""
     short: list[Row] = []
     long: list[Block] = []
@@ -84,9 +95,7 @@ def told(row: Mapping[str, Json], paths: Sequence[str], policy: Policy) -> tuple
         elif isinstance(value, str):
             long.append(_text(label, value))
         else:
-            kept = record({path: value}, policy=policy).value.value
-            inner = kept[path] if isinstance(kept, dict) and path in kept else None
-            long.append(Value(record(inner).value, label))
+            long.append(Value(whole(value), label))
     return (*((KeyValues(tuple(short)),) if short else ()), *long)
 
 

@@ -2,28 +2,28 @@
 
 from collections.abc import Iterator, Mapping
 
-from rlx.answers import Json, Policy, prose
+from rlx.answers import Json, prose
 from rlx.formats.conversation import is_conversation, turns
 from rlx.formats.processors.base import RowCard, ShownRow
-from rlx.formats.processors.prompts.cells import at, is_empty, places, text_of, told, withheld_places
-from rlx.formats.processors.prompts.roles import Cast
-from rlx.model import Block, KeyValues, Messages, Note, Prompt, Row, Section, Steps
+from rlx.formats.processors.prompts.cells import at, held, is_empty, places, text_of, told, withheld_places
+from rlx.formats.processors.prompts.roles import ROLES, Cast
+from rlx.model import Block, Messages, Note, Prompt, Row, Section, Steps
 from rlx.texts import say
 from rlx.texts.values import facet_value
 
 _NAMED = 40
-"""Places of answers that are named."""
+"""Columns of one role that are named."""
 _SYSTEM = ("system_prompt", "system")
 
 
-def sections(row: ShownRow, found: Cast, policy: Policy) -> tuple[Section, ...]:
+def sections(row: ShownRow, found: Cast) -> tuple[Section, ...]:
     rest = [path for path in row.value if path not in found.used]
     title = [path for path in found.title if not path.startswith(tuple(f"{task}." for task in found.task))]
     known = [
-        Section("prompt", say("rows.section.prompt"), tuple(_prompt(row, found, policy))),
-        Section("grading", say("rows.section.grading"), tuple(_grading(row, found, policy))),
-        Section("environment", say("rows.section.environment"), told(row.value, found.environment, policy)),
-        Section("metadata", say("rows.section.metadata"), told(row.value, [*found.id, *title, *rest], policy)),
+        Section("prompt", say("rows.section.prompt"), tuple(_prompt(row, found))),
+        Section("grading", say("rows.section.grading"), tuple(_grading(row, found))),
+        Section("environment", say("rows.section.environment"), told(row.value, found.environment)),
+        Section("metadata", say("rows.section.metadata"), told(row.value, [*found.id, *title, *rest])),
     ]
     return tuple(section for section in known if section.blocks)
 
@@ -58,7 +58,7 @@ def glance(card: RowCard, text: str) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def _prompt(row: ShownRow, found: Cast, policy: Policy) -> Iterator[Block]:
+def _prompt(row: ShownRow, found: Cast) -> Iterator[Block]:
     path, value = task_value(row.value, found)
     system = next((text for path in _SYSTEM if isinstance(text := row.value.get(path), str) and text.strip()), None)
     if path is None:
@@ -70,26 +70,23 @@ def _prompt(row: ShownRow, found: Cast, policy: Policy) -> Iterator[Block]:
     elif isinstance(value, str):
         yield Prompt(prose(value), say("prompts.words", n=len(value.split())))
     else:
-        yield from told(row.value, [path], policy)
-    beside = told(row.value, [item for item in found.context if item not in _SYSTEM or path is None], policy)
+        yield from told(row.value, [path])
+    beside = told(row.value, [item for item in found.context if item not in _SYSTEM or path is None])
     if beside:
         yield Note(say("prompts.context"))
         yield from beside
 
 
-def _grading(row: ShownRow, found: Cast, policy: Policy) -> Iterator[Block]:
-    hidden = withheld_places(row)
+def _grading(row: ShownRow, found: Cast) -> Iterator[Block]:
+    hidden = bool(withheld_places(row))
     yield Steps((say("prompts.grading.unknown"), say("prompts.grading.withheld" if hidden else "prompts.grading.none")))
-    if hidden:
-        names = places(hidden[:_NAMED])
-        more = say("prompts.grading.more", n=len(hidden) - _NAMED) if len(hidden) > _NAMED else None
-        yield KeyValues((Row(say("prompts.grading.places"), names, more, code=True),))
-    yield from told(row.value, found.grading, policy)
+    yield from held(row)
+    yield from told(row.value, found.grading)
 
 
 def role_rows(found: Cast) -> Iterator[Row]:
     """Which columns play which role."""
-    for role in ("task", "id", "title", "context", "grading", "environment", "answer"):
+    for role in ROLES:
         columns = found.of(role)
         if columns:
-            yield Row(say(f"prompts.role.{role}"), places(columns[:_NAMED]), code=True)
+            yield Row(say(f"rows.role.{role}"), places(columns[:_NAMED]), code=True)

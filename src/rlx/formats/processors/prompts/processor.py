@@ -90,7 +90,7 @@ class PromptsReading:
     def view(self, row: ShownRow) -> TaskView:
         text = page.task_text(row.value, self.found)
         return TaskView(
-            page.sections(row, self.found, self.policy),
+            page.sections(row, self.found),
             page.glance(self.card(row), text),
             (),
             self._support(),

@@ -13,8 +13,8 @@ _DRAWN: Final = ("difficulty", "category", "outcome", "reward", "model", "graded
 _TOP: Final = 8
 
 
-def sections(found: Cast, counts: Counts) -> tuple[Section, ...]:
-    rows = tuple(role_rows(found))
+def sections(found: Cast | None, counts: Counts) -> tuple[Section, ...]:
+    rows = tuple(role_rows(found)) if found else ()
     known = (
         Section("overview", say("prompts.section.overview"), tuple(shares(counts))),
         Section("roles", say("prompts.section.roles"), (Note(say("prompts.roles")), KeyValues(rows)) if rows else ()),
