@@ -16,8 +16,6 @@ from rlx.model import (
     KeyValues,
     Links,
     Markdown,
-    Message,
-    Messages,
     Note,
     Prompt,
     Row,
@@ -25,11 +23,10 @@ from rlx.model import (
     Shares,
     Stats,
     Steps,
-    Tools,
-    Transcript,
     Value,
 )
 from rlx.texts import say, words
+from rlx.twins.conversations import messages_markdown, tools_markdown, transcript_markdown
 from rlx.twins.held import spelled
 from rlx.twins.inline import fence, language_of, line, span
 
@@ -136,32 +133,6 @@ def _value(block: Value, language: str) -> str:
     return label + fence(dump(block.value.value), "json")
 
 
-def _messages(block: Messages, language: str) -> str:
-    return "\n\n".join(_message(item) for item in block.items)
-
-
-def _transcript(block: Transcript, language: str) -> str:
-    note = [line(block.note, language)] if block.note is not None else []
-    return "\n\n".join([*note, *(_message(item) for item in block.items)])
-
-
-def _message(message: Message) -> str:
-    named = [span(str(part)) for part in (message.name, message.call_id) if part is not None]
-    kind = [] if message.kind == "message" else [message.kind]
-    return f"{' · '.join([span(message.role), *kind, *named])}\n\n{fence(message.text, 'text')}"
-
-
-def _tools(block: Tools, language: str) -> str:
-    found = []
-    for tool in block.items:
-        found.append(span(tool.name))
-        if tool.description is not None:
-            found.append(fence(tool.description, "text"))
-        if tool.parameters is not None:
-            found.append(fence(dump(tool.parameters.value), "json"))
-    return "\n\n".join(found)
-
-
 def _steps(block: Steps, language: str) -> str:
     return "\n".join(f"{number}. {line(item, language)}" for number, item in enumerate(block.items, 1))
 
@@ -209,9 +180,9 @@ RENDERERS: Mapping[str, Callable[..., str]] = {
     "code": _code,
     "note": _note,
     "value": _value,
-    "messages": _messages,
-    "transcript": _transcript,
-    "tools": _tools,
+    "messages": messages_markdown,
+    "transcript": transcript_markdown,
+    "tools": tools_markdown,
     "steps": _steps,
     "links": _links,
     "disclose": _disclose,

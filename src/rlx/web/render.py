@@ -27,6 +27,7 @@ from rlx.web.lines_html import numbered
 from rlx.web.links import Links
 from rlx.web.markdown import Base, render_markdown
 from rlx.web.tree import tree
+from rlx.web.turns_html import GLOBALS, gist, said_parts, tool_brief
 
 LONG_PROMPT = 9_000
 """Characters, or lines, from which a prompt is folded near a third of that."""
@@ -69,7 +70,7 @@ class Renderer:
         )
         self._environment.globals.update(say=say, links=links, version=__version__, kinds=KINDS_SHOWN, box=box)
         self._environment.globals.update(line_count=_line_count, held=MARK, languages=LANGUAGES)
-        self._environment.globals.update(level_steps=LEVEL_STEPS)
+        self._environment.globals.update(level_steps=LEVEL_STEPS, tool_brief=tool_brief, **GLOBALS)
         self._environment.filters.update(
             t=_words,
             num=figures.number,
@@ -83,6 +84,7 @@ class Renderer:
             excerpt=excerpt,
             tree=tree,
             dump=dump,
+            gist=gist,
         )
         self._environment.tests["short"] = _is_short
         self._languages = {language: self._variables(language, links) for language in LANGUAGES}
@@ -109,6 +111,7 @@ class Renderer:
             "links": links,
             "code_lines": helpers.code_lines,
             "prompt_parts": helpers.prompt_parts,
+            "said_parts": helpers.said_parts,
             "markdown_html": helpers.markdown_html,
         }
         return {**base, "block": Blocks(self._environment, base).draw}
@@ -129,6 +132,11 @@ class _Helpers:
         text = block.text.replace("\r\n", "\n")
         at = _fold(text)
         return inert.mark(text[:at]), inert.mark(text[at:]), _line_count(text[at:])
+
+    def said_parts(self, text: str, *limit: int) -> tuple[Markup, Markup, int]:
+        """As `rlx.web.turns_html.said_parts`, what is withheld told in the page's language."""
+        word = words(say("transcript.withheld"), self.language)
+        return said_parts(text, Markup('<span class="held">{}{}</span>').format(self._lock(), word), *limit)
 
     def code_lines(self, block: Code, id: str, start: int, stop: int) -> Markup:
         """Lines `start` to `stop` (0-based) of a block, numbered; their ids begin with `id`."""

@@ -3,7 +3,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from rlx.answers import name, prose, record
+from rlx.answers import MARK, name, prose, record
+from rlx.formats.conversation import tools, turns
 from rlx.ids import EnvKey
 from rlx.model import (
     Block,
@@ -22,7 +23,6 @@ from rlx.model import (
     Link,
     Links,
     Markdown,
-    Message,
     Messages,
     Note,
     Prompt,
@@ -35,7 +35,6 @@ from rlx.model import (
     Support,
     TaskCard,
     Tile,
-    Tool,
     Tools,
     Transcript,
     Value,
@@ -141,6 +140,56 @@ print("hello")
 ```
 """
 
+_MESSAGES = [
+    {"role": "system", "content": "You are a careful assistant."},
+    {
+        "role": "user",
+        "content": [
+            {"type": "text", "text": "What is the weather in Oslo, which this is about?"},
+            {"type": "image_url", "image_url": {"url": "‹application/pdf, 48,211 bytes: media/0.pdf›"}},
+        ],
+    },
+    {"role": "assistant", "content": MARK},
+]
+_ROLLOUT = [
+    {"role": "system", "content": "You are a careful assistant. " * 40},
+    {"role": "user", "content": "Which of Oslo and Rome is warmer?"},
+    {
+        "role": "assistant",
+        "reasoning_content": "Two cities, so two calls.\nThey can be made side by side.",
+        "content": "I ask for both.",
+        "usage": {"completion_tokens": 212},
+        "tool_calls": [
+            {"id": "call_1", "function": {"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}},
+            {"id": "call_2", "function": {"name": "bash", "arguments": {"command": "cd /srv\ncurl rome.json | jq ."}}},
+            {"id": "call_3", "function": {"name": "list_cities", "arguments": "{}"}},
+        ],
+    },
+    {"role": "tool", "tool_call_id": "call_1", "content": "4 degrees, rain"},
+    {"role": "tool", "tool_call_id": "call_2", "content": "curl: (6) Could not resolve host", "is_error": True},
+    *({"role": "user" if at % 2 else "assistant", "content": f"Turn {at}"} for at in range(12)),
+    {"role": "tool", "name": "late", "content": "\n".join(f"line {at}" for at in range(90))},
+    {"role": "assistant", "content": "Rome is warmer."},
+]
+_TOOLS = [
+    {
+        "type": "function",
+        "name": "get_weather",
+        "description": "Weather of a city.\n\nIn degrees Celsius, for today and up to nine days ahead.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "city": {"type": "string", "description": "Its English name."},
+                "days": {"type": "integer"},
+                "unit": {"enum": ["C", "F"]},
+                "hours": {"type": "array", "items": {"type": "number"}},
+            },
+            "required": ["city"],
+        },
+    },
+    {"type": "web_search"},
+]
+
 BLOCKS: tuple[Block, ...] = (
     KeyValues(
         (
@@ -172,21 +221,9 @@ BLOCKS: tuple[Block, ...] = (
     Note(name("Harbor loads it."), "ok"),
     Note(name("The oracle needs no model.")),
     Value(record({"difficulty": "easy", "answer": 42, "nested": {"limit": 3}}).value, name("Metadata")),
-    Messages(
-        (
-            Message(name("system"), prose("You are a careful assistant.")),
-            Message(name("user"), prose("What is the weather in Oslo?")),
-        )
-    ),
-    Transcript(
-        (
-            Message(name("assistant"), prose("The tool knows."), kind="reasoning"),
-            Message(name("assistant"), prose('{"city": "Oslo"}'), "call", name("get_weather"), name("call_1")),
-            Message(name("tool"), prose("4 degrees, rain"), "output", name("get_weather"), name("call_1")),
-        ),
-        note=name("A recorded rollout."),
-    ),
-    Tools((Tool(name("get_weather"), prose("Weather of a city."), record({"type": "object"}).value),)),
+    Messages(turns(_MESSAGES)),
+    Transcript(turns(_ROLLOUT), note=name("A recorded rollout.")),
+    Tools(tools(_TOOLS)),
     Steps((name("The grader runs pytest."), name("Every test must pass: the reward is 1 or 0."))),
     Links((Link(name("Its environment"), "/"), Link(name("Elsewhere"), "https://example.com/"))),
     Disclose(name("task.toml as written"), (Code(prose('[task]\nname = "x"\n'), language="toml"),)),

@@ -235,10 +235,11 @@ def test_long_conversations_tell_how_much_is_left_out() -> None:
     assert (len(long.text), long.cut) == (TEXT, 7)
 
 
-WORDS = st.sampled_from(
-    ("role", "from", "content", "value", "text", "type", "message", "reasoning", "function_call", "tool_calls", "name")
-    + ("function_call_output", "call_id", "id", "arguments", "function", "messages", "input", "output", "user", "tool")
-    + ("assistant", "system", "human", "gpt", "tool_use", "tool_result", "thinking", "image_url", "summary", "usage")
+WORDS = (
+    st.sampled_from(("role", "from", "content", "value", "text", "type", "name", "arguments", "function", "messages"))
+    | st.sampled_from(("message", "reasoning", "function_call", "tool_calls", "function_call_output", "call_id", "id"))
+    | st.sampled_from(("input", "output", "user", "tool", "assistant", "system", "human", "gpt", "tool_use", "usage"))
+    | st.sampled_from(("tool_result", "thinking", "image_url", "summary"))
 )
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=True) | st.text(max_size=8) | WORDS | st.just("[{"),

@@ -30,7 +30,7 @@ def item_pieces(item: Mapping[str, object]) -> list[Piece]:
     if kind == "reasoning":
         parts = [item.get("summary"), item.get("content"), item.get("text")]
         texts = [text for part in parts if part and (text := joined(part)[0])]
-        return [Piece("assistant", "reasoning", "\n\n".join(texts))]
+        return [Piece("assistant", "reasoning", "\n\n".join(texts))] if texts else []  # else it is encrypted
     if kind.endswith("_output"):
         content = next((item[key] for key in _OUTPUTS if item.get(key) is not None), None)
         return [output_piece(item, content)]
