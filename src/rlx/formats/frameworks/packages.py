@@ -1,4 +1,4 @@
-"""A Python package as files: a wheel, an unpacked one, or a folder into which packages are installed. Never imported."""
+"""A Python package as files: a wheel, an unpacked one, or a folder of installed packages. Never imported."""
 
 import ast
 import re

@@ -1,7 +1,7 @@
 """The tables of frameworks, typed. They are ours, so what is wrong in one is a fault and raises."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -89,7 +89,7 @@ class Verl:
     """`agent_name` of a row to what it does."""
 
     def scorer(self, data_source: str) -> Scorer | None:
-        """The reward function that verl picks, in its order; None: it has none, and the trainer needs one of its own."""
+        """The reward function that verl picks, in its order; None: there is none, and it must be given one."""
         for scorer in self.scorers.values():
             if data_source in scorer.sources or any(data_source.startswith(item) for item in scorer.prefixes):
                 return scorer
@@ -187,7 +187,7 @@ def made(name: Name, told: Mapping[str, Any]) -> NeMoGym | Verl | SkyRL | Reason
             return Verifiers(source, told["python"], _entries(Taskset, told["tasksets"]), tuple(told["harnesses"]))
 
 
-def _entries[T](kind: type[T], told: Mapping[str, Mapping[str, Any]]) -> Mapping[str, T]:
+def _entries[T](kind: Callable[..., T], told: Mapping[str, Mapping[str, Any]]) -> Mapping[str, T]:
     return {
         name: kind(name=name, **{key: tuple(item) if isinstance(item, list) else item for key, item in entry.items()})
         for name, entry in told.items()

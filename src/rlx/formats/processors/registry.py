@@ -9,6 +9,8 @@ from rlx.formats.registry import Entry, load
 PROCESSOR_GROUP = "rlx.processors"
 
 PROCESSORS: tuple[Entry, ...] = (
+    Entry("nemo-gym-rollouts", "rlx.formats.processors.nemo_gym:NeMoGymRollouts"),
+    Entry("nemo-gym", "rlx.formats.processors.nemo_gym:NeMoGym"),
     Entry("harbor-packed", "rlx.formats.processors.harbor_packed:HarborPacked"),
     Entry("swe-bench", "rlx.formats.processors.swe_bench:SweBench"),
     Entry("prompts", "rlx.formats.processors.prompts:Prompts"),

@@ -20,10 +20,11 @@ _CONFIGS: Final = (
 """In the order in which they are believed."""
 _RESERVED: Final = {"verify", "seed_session", "close_session", "aggregate_metrics", "mcp", "step", "close", "compare"}
 _CHECKS: Final = (
-    re.compile(r"\brewards? (?:is|are|of|=|`?[01])|\b(?:verifies|graded|scored) ", re.IGNORECASE),
-    re.compile(r"\b(?:verif\w+|reward\w*|scor\w+|grad(?:es|ing)|judge[sd]?|compares?)\b", re.IGNORECASE),
+    (re.compile(r"\brewards? (?:is|are|of|=|`?[01])|\b(?:verifies|graded|scored) ", re.IGNORECASE), 40),
+    (re.compile(r"\b(?:verif\w+|reward\w*|scor\w+|grad(?:es|ing)|judge[sd]?|compares?)\b", re.IGNORECASE), 6),
 )
-"""What a sentence says that tells how a reply is judged; the surest first."""
+"""What a sentence says that tells how a reply is judged, and among how many it may stand; the surest first."""
+_BESIDE: Final = re.compile(r"(?:Note|Only|If|With|Keep|Setting|For|We|Every|The command|The row|A row|A spec|Under)\b")
 _MARKUP: Final = re.compile(r"[`*]{1,3}|!?\[([^\]]*)\]\([^)]*\)|<[^>]{1,200}>")
 _ASIDE: Final = re.compile(r"Licen[cs]|Apache 2\.0|Example data", re.IGNORECASE)
 
@@ -151,10 +152,12 @@ def _checks(package: Package, name: str, app: ast.Module) -> str:
             if len(told) > 50:
                 return _plain(told)
     path = f"resources_servers/{name}/README.md"
-    told = list(_prose(package.text(path) if path in package.paths else ""))
-    parts = [part for words in told for part in re.split(r"(?<=[.!?])\s+(?=[A-Z])", words)]
-    usable = [part for part in parts if 40 < len(part) < 400 and part.endswith(".")]
-    return next((_plain(sentence(part)) for wanted in _CHECKS for part in usable if wanted.search(part)), "")
+    paragraphs = _prose(package.text(path) if path in package.paths else "")
+    parts = [part for words in paragraphs for part in re.split(r"(?<=[.!?])\s+(?=[A-Z])", words)]
+    usable = [part for part in parts if 40 < len(part) < 400 and part.endswith(".") and not _BESIDE.match(part)]
+    return next(
+        (_plain(sentence(part)) for wanted, most in _CHECKS for part in usable[:most] if wanted.search(part)), ""
+    )
 
 
 def _prose(readme: str) -> Iterator[str]:

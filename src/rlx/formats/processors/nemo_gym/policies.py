@@ -1,0 +1,51 @@
+"""What of a row is shown: the request whole, the rest by the names of its keys, with what single servers need."""
+
+from dataclasses import replace
+from typing import Final
+
+from rlx.answers import Policy
+from rlx.formats.processors.nemo_gym.request import REQUEST
+
+_GIVEN: Final = frozenset({f"{REQUEST}.input", f"{REQUEST}.tools", f"{REQUEST}.instructions"})
+"""What the agent itself is given."""
+_DENIED: Final = frozenset(
+    {
+        "metadata.eval_report",
+        "metadata.inputs",
+        "metadata.expected",
+        "metadata.expert_rating",
+        "verifier_metadata.osworld_task.evaluator.options",
+    }
+)
+"""Answers and hidden tests under names that tell nothing."""
+_ATTEMPTS: Final = frozenset(
+    {
+        *("extracted_answer", "extracted_grade", "extracted_judgement", "extracted_model_output"),
+        *("extracted_model_code", "final_answer", "generation", "model_patch", "pred_text", "correct", "is_correct"),
+        *("predicted_calls", "predicted_output", "predicted_count"),
+    }
+)
+"""What a verifier took from an attempt, or said of it."""
+_SERVERS: Final = {
+    "arc_agi": Policy("arc_agi", look=frozenset({"train.output"})),
+    "nvarc": Policy("nvarc", look=frozenset({"train.output"})),
+    "math_proof_judgement": Policy("math_proof_judgement", look=frozenset({"proof"})),
+    "proof_verification": Policy("proof_verification", look=frozenset({"proof"})),
+    "asr_with_pc": Policy("asr_with_pc", deny=frozenset({"text"})),
+}
+"""Examples and proofs that are what is asked about; a transcript that is what was asked for."""
+
+TASKS: Final = Policy("nemo-gym", allow=_GIVEN, deny=_DENIED)
+ROLLOUTS: Final = Policy(
+    "nemo-gym-rollouts",
+    allow=_GIVEN | {"response.output", "policy_response"},
+    deny=_DENIED,
+    look=_ATTEMPTS | {"response"},
+)
+
+
+def of_server(policy: Policy, server: str | None) -> Policy:
+    own = _SERVERS.get(server or "")
+    if own is None:
+        return policy
+    return replace(policy, look=policy.look | own.look, deny=policy.deny | own.deny)
