@@ -38,9 +38,13 @@ def title_of(text: str, *others: str | None) -> Shown:
 
 
 def brief_of(text: str, title: str = "") -> Shown:
-    """The first paragraph that says more than `title`; nothing where there is none."""
-    told = (paragraph for paragraph in paragraphs(text) if paragraph != title)
-    return name(next(told, ""))
+    """The first paragraph that says more than `title`, from where it goes on after it; nothing where there is none."""
+    start = title.removesuffix("…")
+    for paragraph in paragraphs(text):
+        if paragraph != title:
+            goes_on = paragraph.startswith(start) and start != title
+            return name(f"…{paragraph[len(start) :].lstrip()}" if goes_on else paragraph)
+    return name("")
 
 
 def is_name(text: object) -> bool:

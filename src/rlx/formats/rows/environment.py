@@ -15,6 +15,7 @@ from rlx.errors import BadInput, NotFound, NotReady
 from rlx.formats import card as env_card
 from rlx.formats.processors.base import Correctable, Opened, Processor, Roles, Unpacking, split_id
 from rlx.formats.repo_files import RepoFiles, folder_of
+from rlx.formats.rows.layout import is_table
 from rlx.formats.rows.row_files import row_blob, row_entries
 from rlx.formats.rows.row_index import FIRST_ROWS, MAX_ROWS, RowIndex, build_index
 from rlx.formats.rows.row_page import row_task
@@ -103,8 +104,12 @@ class RowsEnvironment:
         for table in tables:
             await table.look(0.0)
         looking = not self._looked.is_set()
+        known = {path for split in self._found.layout.splits for path in split.paths}
+        beside = [path for path in (await self._repo.listing()).files if is_table(path) and path not in known]
         return await anyio.to_thread.run_sync(
-            lambda: rows_summary(self._repo, self._ids, self.tables, tables, self.index, readme, looking=looking)
+            lambda: rows_summary(
+                self._repo, self._ids, self.tables, tables, self.index, readme, beside, looking=looking
+            )
         )
 
     async def tasks(self, query: TaskQuery) -> Page[TaskCard]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 from rlx.answers import Shown, name
 from rlx.formats import card as env_card
@@ -10,9 +11,12 @@ from rlx.formats.rows.outcomes import outcome_sections
 from rlx.formats.rows.row_index import RowIndex
 from rlx.formats.rows.tables import OpenTable
 from rlx.hub.repo import Repo
+from rlx.ids import encode_ref
 from rlx.index.records import Counts, SummaryView
 from rlx.model import (
     Block,
+    Link,
+    Links,
     Note,
     Progress,
     Role,
@@ -24,6 +28,9 @@ from rlx.model import (
 )
 from rlx.texts import say
 
+_BESIDE: Final = 20
+"""Files of rows in no split that are named."""
+
 
 def rows_summary(
     repo: Repo,
@@ -32,10 +39,14 @@ def rows_summary(
     chosen: Sequence[OpenTable],
     index: RowIndex,
     readme: Shown | None,
+    beside: Sequence[str],
     *,
     looking: bool,
 ) -> Summary:
-    """`ids` are all splits there are, `opened` those looked into, `chosen` those that are asked about."""
+    """`ids` are all splits there are, `opened` those looked into, `chosen` those that are asked about.
+
+    `beside` are files of rows that are in no split.
+    """
     by_processor: dict[str, list[OpenTable]] = {}
     for table in chosen:
         by_processor.setdefault(table.processor.name, []).append(table)
@@ -53,7 +64,7 @@ def rows_summary(
         tasks=total,
         why=None,
         how=tuple(_how(chosen, index, total, len(ids) - len(opened))),
-        sections=tuple(_sections([view.sections for view in views], chosen)),
+        sections=(*_sections([view.sections for view in views], chosen), *_beside(repo, beside)),
         facets=page.facets,
         tiles=None,
         subsets=tuple(
@@ -97,10 +108,20 @@ def _sections(groups: Sequence[Sequence[Section]], tables: Sequence[OpenTable]) 
             yield told
 
 
+def _beside(repo: Repo, paths: Sequence[str]) -> Iterator[Section]:
+    if paths:
+        links = [Link(name(path), f"{repo.key.page}/files/{encode_ref(path)}") for path in paths[:_BESIDE]]
+        note = say("rows.beside_more", n=len(paths) - _BESIDE) if len(paths) > _BESIDE else None
+        yield Section("beside", say("rows.section.beside"), (Links(tuple(links)),), note)
+
+
 def _how(tables: Sequence[OpenTable], index: RowIndex, total: int, unopened: int) -> Iterator[Text]:
     for table in tables[:6]:
         files = len(table.table.paths)
-        yield say("rows.how.table", id=table.id, n=files, first=table.table.paths[0] if files else "")
+        if files:
+            yield say("rows.how.table", id=table.id, n=files, first=table.table.paths[0])
+        else:
+            yield say("row_sources.viewer_how", id=table.id)
     told = dict.fromkeys((table.processor.name, table.match.evidence) for table in tables)
     for word, evidence in told:
         yield say(
