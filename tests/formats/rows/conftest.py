@@ -12,6 +12,7 @@ from rlx.formats.rows.opening import RowFile
 from rlx.hub.client import HubClient, Token
 from rlx.hub.desk import Desk
 from rlx.hub.repo import Repo
+from rlx.hub.rows import ViewerClient
 from rlx.ids import EnvKey
 from rlx.localhub import LocalHub
 
@@ -25,10 +26,12 @@ class Counting(httpx2.AsyncBaseTransport):
         self._inner = inner
         self.ranges: list[tuple[int, int]] = []
         self.tokens: set[str | None] = set()
+        self.paths: list[str] = []
         self.headers: dict[str, str] = {}
         """What every answer tells besides."""
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        self.paths.append(request.url.path)
         told = request.headers.get("range")
         if told:
             start, _, end = told.removeprefix("bytes=").partition("-")
@@ -51,8 +54,12 @@ class Hub:
         self.counted = Counting(httpx2.ASGITransport(app=LocalHub(root / "hub", cache_dir=root / "localhub").app))
 
     @asynccontextmanager
-    async def opened(self, *, desk: bool = True, background: bool = False) -> AsyncIterator[HubClient]:
+    async def opened(
+        self, *, desk: bool = True, background: bool = False, viewer: bool = False
+    ) -> AsyncIterator[HubClient]:
         client = HubClient("http://hub.localhost", transport=self.counted)
+        if viewer:
+            client.viewer = ViewerClient("http://hub.localhost/viewer", transport=self.counted)
         async with anyio.create_task_group() as group:
             client.desk = Desk(self.root / "desk", group if background else None) if desk else None
             try:

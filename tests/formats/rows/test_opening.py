@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import lzma
 from collections.abc import Callable, Mapping
 
 import anyio
@@ -41,10 +42,12 @@ def parquet(rows: int, **options: object) -> bytes:
     return out.getvalue()
 
 
-SUFFIXES = {"gzip": "gz", "zstd": "zst", "bz2": "bz2"}
+SUFFIXES = {"gzip": "gz", "zstd": "zst", "bz2": "bz2", "xz": "xz"}
 
 
 def compressed(data: bytes, kind: str) -> bytes:
+    if kind == "xz":
+        return lzma.compress(data) + bytes(8)
     sink = pa.BufferOutputStream()
     with pa.output_stream(sink, compression=kind) as out:
         out.write(data)
@@ -130,7 +133,7 @@ async def test_rows_are_read_with_the_token_of_who_asks(hub: Make) -> None:
             assert made.counted.tokens <= {"Bearer hf_two"}
 
 
-@pytest.mark.parametrize("kind", ["gzip", "zstd", "bz2"])
+@pytest.mark.parametrize("kind", ["gzip", "zstd", "bz2", "xz"])
 async def test_packed_rows_are_unpacked_as_far_as_they_are_read(hub: Make, kind: str) -> None:
     data = lines(20_000)
     half = len(data) // 2
@@ -266,6 +269,51 @@ async def test_a_stream_that_unpacks_to_too_much_or_is_broken_is_told() -> None:
     broken = Unpacked(Held(gzip.compress(lines(5_000))[:-500]), Unpacking("gzip", None))
     with pytest.raises(Unreadable, match="packed_broken"):
         broken.read(0, 10**9)
+    for packed in (lzma.compress(lines(5_000))[:-500], b"no xz", lzma.compress(b"x") + b"no xz", b""):
+        with pytest.raises(Unreadable, match="packed_broken"):
+            Unpacked(Held(packed), Unpacking("xz", None)).read(0, 10**9)
+    greedy = lzma.compress(b"x", filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 512 * 1024 * 1024}])
+    with pytest.raises(Unreadable, match="packed_broken"):
+        Unpacked(Held(greedy), Unpacking("xz", None)).read(0, 10)
+
+
+async def test_what_is_odd_about_a_table_of_cells_is_told_on_its_rows(hub: Make) -> None:
+    data = (
+        b"A file of questions,,\nq,answer,n\nna\xefve,caf\xe9,1\nplain,x,2\n" + "이름,é,3\n".encode() + "이름\xff,é".encode()
+    )
+    data += b"\xff,4\nshort,x\n"
+    made = hub({"a.csv": data})
+    async with made.opened() as client:
+        found = await (await made.file(client, "a.csv")).page(0, 10)
+        later = await (await made.file(client, "a.csv")).page(1, 1)
+        page = await ShownTable(await made.file(client, "a.csv"), "a.csv").page(1, 10)
+    values = [row.value for row in found.rows]
+    assert values[:3] == [
+        {"q": "naïve", "answer": "café", "n": "1"},
+        {"q": "plain", "answer": "x", "n": "2"},
+        {"q": "이름", "answer": "é", "n": "3"},
+    ]
+    assert [row.note and row.note.key for row in found.rows] == [
+        "row_sources.preamble",
+        None,
+        None,
+        "row_sources.bad_utf8",
+        "rows.ragged",
+    ]
+    assert words(found.rows[0].note or "") == "The line before the one that names the columns is left out."
+    assert later.rows[0].note is None
+    assert isinstance(page, TablePage)
+    assert [words(note) for note in page.notes] == [
+        "One row of this page has more or fewer cells than the header names."
+    ]
+
+
+async def test_a_table_that_is_not_utf8_is_read_as_what_it_is(hub: Make) -> None:
+    made = hub({"a.csv": "q;größe\n„Füße“ – 5 €;1\nplain;2\n".encode("cp1252")})
+    async with made.opened() as client:
+        found = await (await made.file(client, "a.csv")).page(0, 10)
+    assert [row.value for row in found.rows] == [{"q": "„Füße“ – 5 €", "größe": "1"}, {"q": "plain", "größe": "2"}]
+    assert [row.note and row.note.key for row in found.rows] == ["row_sources.not_utf8", None]
 
 
 async def test_one_object_is_text_and_not_a_table(hub: Make) -> None:

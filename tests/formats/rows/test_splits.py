@@ -75,6 +75,66 @@ async def test_a_file_that_cannot_be_read_is_told_and_the_others_are_there(hub: 
         ]
 
 
+CARD = """---
+configs:
+- config_name: default
+  data_files: {files}
+  {option}
+---
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "option", "text", "rows"),
+    [
+        ("a.csv", "sep: ';'", "n;q\n1;a,b,c,d\n", [{"n": "1", "q": "a,b,c,d"}]),
+        ("a.csv", "delimiter: '|'", "n|q\n1|a,b,c,d\n", [{"n": "1", "q": "a,b,c,d"}]),
+        ("a.csv", "sep: '\\t'", "n\tq\n1\ta,b,c,d\n", [{"n": "1", "q": "a,b,c,d"}]),
+        ("a.csv", "sep: [1]", "n,q\n1,a\n", [{"n": "1", "q": "a"}]),
+        ("a.csv", "sep: '\\s+'", "n,q\n1,a\n", [{"n": "1", "q": "a"}]),
+        ("a.json", "field: data", '{"version": 1, "data": [{"n": 1}], "notes": [{"n": 2}]}', [{"n": 1}]),
+        ("a.json", "field: data", '{"data": {"n": [1, 2]}}', [{"n": 1}, {"n": 2}]),
+        ("a.json", "field: data", '[{"n": 1}]', [{"n": 1}]),
+    ],
+)
+async def test_what_a_card_says_of_a_file_is_followed(
+    hub: Make, path: str, option: str, text: str, rows: list[object]
+) -> None:
+    made = hub({path: text.encode(), "README.md": CARD.format(files=path, option=option).encode()})
+    async with made.opened() as client:
+        page = await (await opened(client)).page(0, 10, patience=ENOUGH)
+    assert [place.row.value for place in page.rows] == rows
+
+
+async def test_a_field_that_is_not_there_is_told(hub: Make) -> None:
+    card = CARD.format(files="a.json", option="field: data").encode()
+    made = hub({"a.json": b'{"rows": [{"n": 1}]}', "README.md": card})
+    async with made.opened() as client:
+        page = await (await opened(client)).page(0, 10)
+    assert [words(why) for _, why in page.refused] == [
+        "It has no field data, under which the card says that its rows are."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("files", "count"),
+    [
+        ({"train.json": {"name": "set", "version": 2, "tags": ["a"]}}, 0),
+        ({"train.json": {"id": 1, "question": "What?", "answer": "x"}}, 1),
+        ({"train-1.json": {"id": 1, "goal": "Go"}, "train-2.json": {"id": 2, "goal": "Run"}}, 2),
+        ({"train-1.json": [{"id": 1, "goal": "Go"}], "train-2.json": {"name": "set", "version": 2}}, 1),
+        ({"train-1.json": {"name": "set", "version": 2}, "train-2.json": [{"id": 1, "goal": "Go"}]}, 1),
+    ],
+)
+async def test_an_object_of_settings_is_no_row(hub: Make, files: Mapping[str, object], count: int) -> None:
+    made = hub({path: json.dumps(value).encode() for path, value in files.items()})
+    async with made.opened() as client:
+        page = await (await opened(client)).page(0, 10)
+    assert (len(page.rows), page.count) == (count, count)
+    assert all(words(why) == "It is one object of settings, and not a row." for _, why in page.refused)
+    assert bool(page.refused) == (count < len(files))
+
+
 async def test_rows_that_the_hub_converted_are_read_from_its_branch() -> None:
     data, main, branch = parquet(0, 3), "a" * 40, "b" * 40
 

@@ -22,6 +22,8 @@ class Rows:
         if not splits:
             return None
         files = sum(len(split.paths) for split in splits)
+        if not files:
+            return Claim(0.3, say("row_sources.viewer_claim", n=len(splits), first=splits[0].name))
         return Claim(0.3, say("rows.claim", n=len(splits), files=files, first=splits[0].paths[0]))
 
     async def open(self, repo: Repo, viewer: Viewer) -> RowsEnvironment:

@@ -6,10 +6,11 @@ who asks.
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import anyio.from_thread
@@ -37,6 +38,8 @@ _AHEAD: Final = 8 * 1024**3
 _REMEMBERED: Final = 1024 * 1024
 """Bytes of a document that was read whole up to which its rows are remembered."""
 _blocks = Blocks(64 * 1024 * 1024)
+
+_PLAIN: Final[Mapping[str, object]] = MappingProxyType({})
 
 type _Opened = Callable[[Octets], Source]
 
@@ -67,6 +70,12 @@ class RowFile:
 
     repo: Repo
     entry: TreeEntry
+    options: Mapping[str, object] = field(default=_PLAIN)
+    """What the card says of how it is read: `sep` or `delimiter`, `field`."""
+
+    @property
+    def path(self) -> str:
+        return self.entry.path
 
     async def page(
         self, offset: int, limit: int, *, columns: Sequence[str] | None = None, patience: float = PATIENCE
@@ -116,6 +125,8 @@ class RowFile:
         path = self.entry.path
         contents = self.entry.oid or f"{self.repo.sha}/{path}"
         read_as = f"{packing_of(path)} {plain_name(path).lower().rpartition('.')[2]}"
+        if self.options:
+            read_as += f" {sorted(self.options.items(), key=str)}"
         told = (self.repo.client.endpoint, str(self.repo.key), contents, read_as, str(self.entry.size))
         return hashlib.sha256("\n".join(told).encode()).hexdigest()[:40]
 
@@ -123,10 +134,10 @@ class RowFile:
         octets = Ranged(self._name(), self.entry.size, self._fetch, _blocks)
         desk, name = self.repo.desk, self._name()
         if desk is None:
-            return opened(self.entry.path, octets, None)(octets)
+            return opened(self.path, octets, None, self.options)(octets)
         known = desk.find(name)
         if known is None:
-            made = opened(self.entry.path, octets, desk.drawer(name))
+            made = opened(self.path, octets, desk.drawer(name), self.options)
             source = made(octets)
             if isinstance(source, ListSource) and self.entry.size > _REMEMBERED:
                 return source
@@ -140,25 +151,27 @@ class RowFile:
 _MARKS = "marks"
 
 
-def opened(path: str, octets: Octets, folder: Path | None) -> _Opened:
+def opened(path: str, octets: Octets, folder: Path | None, options: Mapping[str, object] = _PLAIN) -> _Opened:
     """How the file at `path` is read from any octets of the same contents. Raises `Unreadable`.
 
-    `folder` is where what was found earlier may be, and what is found is kept.
+    `folder` is where what was found earlier may be, and what is found is kept; `options` as those of `RowFile`.
     """
     packing, kind = packing_of(path), kind_of(path)
     if packing is not None:
         unpacking = Unpacking(packing, folder)
-        inner = opened(plain_name(path), Unpacked(octets, unpacking), folder)
+        inner = opened(plain_name(path), Unpacked(octets, unpacking), folder, options)
         return lambda packed: inner(Unpacked(packed, unpacking))
     if kind == "parquet":
         footer = read_footer(octets)
         return lambda octets: ParquetSource(octets, footer, folder)
     if kind == "delimited":
-        reading, start = open_delimited(octets, path)
+        reading, start = open_delimited(octets, path, options)
         marks = _marks(start, folder)
         return lambda octets: TextSource(octets, marks, reading)
     if kind in {"lines", "document"}:
-        return _json(open_lines(octets) if kind == "lines" else open_document(octets), folder)
+        named = options.get("field")
+        within = named if isinstance(named, str) and named else None
+        return _json(open_lines(octets) if kind == "lines" else open_document(octets, within), folder)
     raise Unreadable(say("rows.no_rows"), quiet=True)
 
 

@@ -11,7 +11,7 @@ from rlx.formats.rows.kinds import kind_of
 from rlx.formats.rows.media import named
 from rlx.formats.rows.opening import RowFile, Rows
 from rlx.formats.rows.sources.base import Row, Unreadable
-from rlx.model import NoTable, TablePage, TableRow
+from rlx.model import NoTable, TablePage, TableRow, Text
 from rlx.texts import Say, say
 
 _REPORTED = 200
@@ -72,9 +72,12 @@ def _notes(rows: Rows, found: list[TableRow], asked: int) -> Iterator[Say]:
     if asked > max(1, rows.known):
         yield say("rows.past", asked=asked, n=rows.known) if rows.count is not None else say("rows.not_yet", n=asked)
     values = (row.value.value for row in found if row.value is not None)
-    yield from oddities(
-        sum(row.broken is not None for row in found), sum(row.note is not None for row in found), values
-    )
+    yield from oddities(sum(row.broken is not None for row in found), sum(is_ragged(row.note) for row in found), values)
+
+
+def is_ragged(note: Text | None) -> bool:
+    """Whether a row's note tells that it has more or fewer cells than the header."""
+    return isinstance(note, Say) and note.key == "rows.ragged"
 
 
 def oddities(broken: int, ragged: int, values: Iterable[object]) -> Iterator[Say]:

@@ -1,54 +1,100 @@
 """The splits of a repository: found once, their files read one after another as one table."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
-from rlx.errors import NotFound, TooLarge
+from rlx.errors import NotFound, TooLarge, Upstream, UserError
 from rlx.formats.rows.layout import Layout, Split, layout
 from rlx.formats.rows.opening import PATIENCE, RowFile, Rows
 from rlx.formats.rows.sources.base import Row, Unreadable
+from rlx.formats.rows.viewer_rows import ViewerTable, viewer_of
 from rlx.hub.parallel import each
 from rlx.hub.repo import Repo
-from rlx.texts import Say
+from rlx.texts import Say, say
 
 _AT_ONCE = 8
+_VIEWED: Final = frozenset({"arrow", "txt", "tar", "lance", "xml", "h5", "hdf5", "orc", "avro"})
+"""Suffixes of files that hold rows for the dataset viewer, and not here."""
+_TASKS: Final = frozenset(
+    {"instruction", "instructions", "prompt", "question", "problem", "problem_statement", "task", "query", "input"}
+    | {"messages", "conversation", "conversations", "text", "content", "steps", "trajectory", "samples"}
+    | {"responses_create_params"}
+)
+"""Names of which an object that stands alone in its file has one, where it is a row and not settings."""
 _FAR = 2**60
 """A row that no file has: who asks for it waits for the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The splits of a repository, and where their files are: in itself, or in the branch the Hub converted it to."""
+    """The splits of a repository, and where their files are: in itself, or in the branch the Hub converted it to.
+
+    Splits of the format `viewer` have none: their rows are the dataset viewer's.
+    """
 
     layout: Layout
     repo: Repo
+    origin: Repo | None = None
+    """The repository itself, where the files are those of its branch."""
+    note: Say | None = None
+    """Why there are no splits, where the dataset viewer was asked for them."""
 
     async def open(self, split: Split) -> "SplitRows":
         """Raises `NotFound` when a file is not there any more, and what listing raises."""
+        viewer = viewer_of(self.origin or self.repo)
+        table = viewer.table(split.config, split.name) if viewer is not None else None
         files = []
         for path in split.paths:
             entry = await self.repo.entry(path)
             if entry is None:
                 raise NotFound(f"No file {path[:200]!r} in {self.repo.key}.")
-            files.append(RowFile(self.repo, entry))
-        return SplitRows(tuple(files))
+            files.append(RowFile(self.repo, entry, split.options))
+        return SplitRows(tuple(files), table)
 
 
 async def find_splits(repo: Repo) -> Found:
-    """Which tables a repository has. One too big to list is judged by the files that are known of it."""
+    """Which tables a repository has. One too big to list is judged by the files that are known of it.
+
+    Where neither it nor the branch the Hub converted it to has any, the dataset viewer is asked, if it may have some.
+    """
     listing = await repo.listing()
     found = layout(repo.info.card, list(listing.files))
     if found.splits:
         return Found(found, repo)
     sha = await repo.client.converted(repo.key, token=repo.token)
-    if sha is None:
+    if sha is not None:
+        branch = Repo(repo.client, replace(repo.info, sha=sha), repo.token, max_files=repo.max_files)
+        try:
+            paths = list(await branch.tree())
+        except TooLarge:  # rows in so many pieces are left to the dataset viewer
+            paths = []
+        converted = layout(repo.info.card, (), paths)
+        if converted.splits:
+            return Found(converted, branch, repo)
+    if sha is None and not repo.info.card.get("configs") and not may_be_viewed(listing.files):
         return Found(found, repo)
-    branch = Repo(repo.client, replace(repo.info, sha=sha), repo.token, max_files=repo.max_files)
+    return await _viewed(found, repo)
+
+
+async def _viewed(found: Layout, repo: Repo) -> Found:
+    viewer = viewer_of(repo)
+    if viewer is None:
+        return Found(found, repo)
     try:
-        paths = list(await branch.tree())
-    except TooLarge:  # rows in so many pieces are left to the dataset viewer
-        return Found(found, repo)
-    return Found(layout(repo.info.card, (), paths), branch)
+        return Found(replace(found, splits=await viewer.splits()), repo)
+    except Unreadable as error:
+        return Found(found, repo, note=error.reason)
+    except UserError as error:
+        return Found(found, repo, note=say("row_sources.viewer_failed", why=error.message))
+
+
+def may_be_viewed(paths: Iterable[str]) -> bool:
+    """Whether most files are of a kind that is rows for the dataset viewer alone."""
+    names = [path.rpartition("/")[2].lower() for path in paths if not path.startswith(".")]
+    kinds = Counter(name.rpartition(".")[2] in _VIEWED for name in names if not name.startswith(("readme", "license")))
+    return bool(kinds[True]) and kinds[True] >= kinds[False]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +124,7 @@ class SplitPage:
     refused: tuple[tuple[str, Say], ...]
     """Files none of whose rows can be had, and why: they count as empty."""
     trouble: Say | None = None
-    """Why the rest of some file will never be known."""
+    """Why the rest of some file will never be known, or whose rows these are instead."""
 
 
 @dataclass(slots=True)
@@ -86,6 +132,8 @@ class SplitRows:
     """Files in their order. What is known of their lengths is remembered here."""
 
     files: tuple[RowFile, ...]
+    viewer: ViewerTable | None = None
+    """Whose rows are told where there are no files, or none of them can be read."""
     _counts: dict[int, int] = field(default_factory=dict)
     _refused: dict[int, Say] = field(default_factory=dict)
     _trouble: Say | None = None
@@ -95,6 +143,12 @@ class SplitRows:
     ) -> SplitPage:
         """Rows from `offset`, from 0: at most `limit`, none past the end of what is known. Raises as `RowFile.page`,
         but for files that cannot be read, which are told in the answer."""
+        page = await self._page(offset, limit, columns, patience)
+        if self.viewer is None or len(page.refused) < len(self.files):
+            return page
+        return await self._viewed(self.viewer, page, limit)
+
+    async def _page(self, offset: int, limit: int, columns: Sequence[str] | None, patience: float) -> SplitPage:
         found: list[Place] = []
         names: tuple[str, ...] = ()
         before = known = 0
@@ -107,7 +161,7 @@ class SplitRows:
                 if page is not None:
                     names, known = names or page.columns, before + page.known
                     if page.offset == start:
-                        found += _places(file, page)
+                        found += _places(file.path, page)
             if number not in self._counts:  # where it ends is not known, so neither is where the next begins
                 break
             before += self._counts[number]
@@ -124,6 +178,8 @@ class SplitRows:
 
         unknown = [number for number in range(len(self.files)) if number not in self._counts]
         await each(unknown, look, at_once=_AT_ONCE)
+        if self.viewer is not None and len(self._refused) == len(self.files):
+            return (await self.page(0, 1)).count
         return self._length()
 
     async def _from(
@@ -132,6 +188,8 @@ class SplitRows:
         """Rows of one file, whose length is learnt; None where it cannot be read."""
         try:
             page = await file.page(start, limit, columns=columns, patience=patience)
+            if page.shape == "object" and number not in self._counts and not await self._is_row(number, page):
+                raise Unreadable(say("row_sources.settings"))
         except Unreadable as error:
             self._refused[number], self._counts[number] = error.reason, 0
             return None
@@ -142,10 +200,42 @@ class SplitRows:
             self._counts[number] = page.count
         return page
 
+    async def _viewed(self, viewer: ViewerTable, page: SplitPage, limit: int) -> SplitPage:
+        """The dataset viewer's rows in place of a page that has none; that page where it has none either."""
+        try:
+            found = await viewer.page(page.offset, limit)
+        except Unreadable as error:
+            self.viewer = viewer if not self.files else None
+            return replace(page, refused=(*page.refused, (viewer.path, error.reason)))
+        except UserError as error:
+            if not self.files:
+                raise
+            if not isinstance(error, Upstream):  # it will not have them the next time either
+                self.viewer = None
+            return page
+        places = _places(viewer.path, found) if found.offset == page.offset else []
+        trouble = found.trouble or (say("row_sources.viewer_instead") if self.files else None)
+        return SplitPage(page.offset, tuple(places), found.columns, found.count, found.known, page.refused, trouble)
+
+    async def _is_row(self, number: int, page: Rows) -> bool:
+        """Whether what stands alone in its file is a row: it is named like one, or its neighbour is alike."""
+        value = page.rows[0].value if page.rows else None
+        names = {str(name).lower() for name in value} if isinstance(value, Mapping) else set[str]()
+        if not names or names & _TASKS:
+            return True
+        near = [self.files[place] for place in (number - 1, number + 1) if 0 <= place < len(self.files)]
+        for file in near:
+            try:
+                others = {name.lower() for name in (await file.page(0, 1, patience=0.0)).columns}
+            except Unreadable:
+                continue
+            if 2 * len(names & others) >= len(names | others):
+                return True
+        return False
+
     def _length(self) -> int | None:
         return sum(self._counts.values()) if len(self._counts) == len(self.files) else None
 
 
-def _places(file: RowFile, page: Rows) -> list[Place]:
-    path = file.entry.path
+def _places(path: str, page: Rows) -> list[Place]:
     return [Place(path, row, number, page.shape, page.within) for number, row in enumerate(page.rows, page.offset)]

@@ -9,7 +9,7 @@ from rlx.answers.shown import MARK
 from rlx.formats.rows.kinds import begins_as_table, kind_of, packing_of
 from rlx.formats.rows.media import named
 from rlx.formats.rows.opening import source_of
-from rlx.formats.rows.shown import is_usual, oddities
+from rlx.formats.rows.shown import is_ragged, is_usual, oddities
 from rlx.formats.rows.sources.base import Unreadable
 from rlx.model import Blob, NoTable, TablePage
 from rlx.texts import Say, say
@@ -145,7 +145,7 @@ def _read(blob: Blob, start: int) -> tuple[RowSpan, list[_Drawable], tuple[Say, 
         _Drawable(number, _record(named(row.value), row.broken), row.line, row.broken, row.note)
         for number, row in enumerate(found, first)
     ]
-    broken, ragged = sum(row.broken is not None for row in found), sum(row.note is not None for row in found)
+    broken, ragged = sum(row.broken is not None for row in found), sum(is_ragged(row.note) for row in found)
     notes = tuple(oddities(broken, ragged, (row.value for row in found)))
     total = source.known.rows
     return RowSpan(first, rows[-1].number, total, total), rows, notes

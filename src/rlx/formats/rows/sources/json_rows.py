@@ -34,6 +34,7 @@ class JsonReading:
     columns: tuple[str, ...]
     scanner: Scanner
     skipped: int = 0
+    note: Say | None = None
 
     def row(self, text: bytes, line: int) -> Row:
         where = line if self.shape == "lines" else None
@@ -83,9 +84,14 @@ def open_lines(octets: Octets) -> Found:
     return Found(JsonReading("lines", names(rows), lines), start)
 
 
-def open_document(octets: Octets) -> Found:
-    """A JSON document, or JSON Lines under its name. Raises `Unreadable`."""
+def open_document(octets: Octets, within: str | None = None) -> Found:
+    """A JSON document, or JSON Lines under its name. Raises `Unreadable`.
+
+    `within` is the field that holds its rows, where the card names one.
+    """
     head, start = _head(octets)
+    if within is not None and head.lstrip()[:1] == b"{":
+        return _inside(octets, start, within)
     is_whole = len(head) < HEAD - start
     first = head.lstrip()[:1]
     begin = start + head.find(first) + 1 if first else start
@@ -132,6 +138,25 @@ def _whole(data: bytes, begin: int, start: int) -> Found:
     if len(inside) == 1:
         return _listed("inside", inside[0][1], inside[0][0])
     return _listed("object", [value])
+
+
+def _inside(octets: Octets, start: int, within: str) -> Found:
+    """The rows of one field of a document."""
+    data = octets.read(start, start + WHOLE + 1)
+    if len(data) > WHOLE:
+        raise Unreadable(say("rows.large_document", megabytes=WHOLE // 2**20))
+    try:
+        value, _ = parse_json(data.decode("utf-8", "replace"))
+    except RecursionError as error:
+        raise Unreadable(say("rows.deep_document")) from error
+    except ValueError as error:
+        raise Unreadable(say("rows.broken_document"), quiet=True) from error
+    held = value.get(within) if isinstance(value, dict) else None
+    if isinstance(held, dict):
+        held = _columns(held)
+    if not isinstance(held, list):
+        raise Unreadable(say("row_sources.no_field", name=within[:60]))
+    return _listed("inside", held, within)
 
 
 def _columns(value: Mapping[str, object]) -> list[object] | None:

@@ -67,7 +67,7 @@ class Delimited:
             at = record.end()
         return found, at
 
-    def cells(self, record: bytes) -> list[str]:
+    def cells(self, record: bytes, encoding: str = "utf-8") -> list[str]:
         """The cells of one record, unquoted."""
         record = record.removesuffix(b"\n").removesuffix(b"\r")
         found: list[str] = []
@@ -75,9 +75,10 @@ class Delimited:
         while True:
             cell = self._cell.match(record, at)
             if cell is None:  # a line end outside of quotes: the rest is one cell
-                return [*found, _decoded(record[at:])]
+                return [*found, record[at:].decode(encoding, "replace")]
             kind = 1 if cell[1] is not None else 2
-            found.append(_unquoted(cell[1]) if kind == 1 else _decoded(cell[2]))
+            text = _unquoted(cell[1]) if kind == 1 else cell[2]
+            found.append(text.decode(encoding, "replace"))
             if cell.end() == cell.end(kind):
                 return found
             at = cell.end()
@@ -123,12 +124,8 @@ def _record(cell: bytes, delimiter: bytes, end: bytes) -> re.Pattern[bytes]:
     return re.compile(rb"%s(?:%s%s)*+%s" % (cell, re.escape(delimiter), cell, end))
 
 
-def _unquoted(cell: bytes) -> str:
+def _unquoted(cell: bytes) -> bytes:
     """A cell that begins with a quote; what follows the closing one belongs to it."""
     end = re.match(rb'"(?:[^"]++|"")*+"', cell)
     inner = end.end() if end else len(cell)
-    return _decoded(cell[1 : inner - 1].replace(b'""', b'"') + cell[inner:])
-
-
-def _decoded(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
+    return cell[1 : inner - 1].replace(b'""', b'"') + cell[inner:]

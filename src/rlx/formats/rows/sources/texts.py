@@ -1,6 +1,7 @@
 """Tables in text that is walked through once: what JSON Lines, delimited text and long JSON documents share."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -26,6 +27,11 @@ class Reading(Protocol):
     @property
     def skipped(self) -> int:
         """Rows of the text before the first one of the table."""
+        ...
+
+    @property
+    def note(self) -> Say | None:
+        """What is told on the first row of the whole table."""
         ...
 
     def row(self, text: bytes, line: int) -> Row: ...
@@ -66,7 +72,10 @@ class TextSource:
     def rows(self, offset: int, limit: int, columns: Sequence[str] | None = None) -> tuple[Row, ...]:
         skipped, scanner = self._reading.skipped, self._reading.scanner
         found = texts(self._marks, self._octets, scanner, offset + skipped, limit, MAX_ROW)
-        return tuple(self._row(text) for text in found)
+        rows = [self._row(text) for text in found]
+        if offset == 0 and rows and self._reading.note is not None:
+            rows[0] = replace(rows[0], note=self._reading.note)
+        return tuple(rows)
 
     def _row(self, text: Text) -> Row:
         if text.data is None:
