@@ -133,6 +133,24 @@ def test_a_format_may_withhold_more() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    "info", [{"plain": 1, "puzzle": {"target": "T", "way": CANARY}, "odd": [CANARY]}, [CANARY], CANARY]
+)
+def test_of_an_object_that_is_closed_only_what_is_named_is_shown(info: object) -> None:
+    policy = Policy(
+        "closed",
+        allow=frozenset({"info.plain", "info.puzzle.target"}),
+        look=frozenset({"info.puzzle"}),
+        only=frozenset({"info", "info.puzzle"}),
+    )
+    found = [written({"info": value, "text": "t"}, policy) for value in (info, json.dumps(info), repr(info))]
+    assert not any(CANARY in text for text in found)
+    if isinstance(info, dict):
+        assert shown({"info": info}, policy)["info"]["plain"] == 1
+        assert shown({"info": info}, policy)["info"]["puzzle"] == {"target": "T", "way": MARK}
+    assert shown({"info": None}, policy)["info"] is None
+
+
 def test_odd_values_become_safe_json() -> None:
     value = {
         "nan": math.nan,

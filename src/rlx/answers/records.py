@@ -39,6 +39,8 @@ class Policy:
     """Keys or paths that are withheld too."""
     look: frozenset[str] = frozenset()
     """Paths of containers that are looked into although their name says answer."""
+    only: frozenset[str] = frozenset()
+    """Paths of objects, or of JSON texts of them, of which nothing is shown but what `allow` and `look` name."""
     given: frozenset[str] = frozenset()
     """Paths of tables handed to a solution: only values that name a variable (`${NAME}`) are shown."""
 
@@ -169,6 +171,9 @@ class _Walk:
     ) -> Say | None:
         if self.policy.columns is not None and "." not in plain and key not in self.policy.columns:
             return say("answers.column")
+        closed = plain in self.policy.only and not _is_object(value)
+        if closed or (plain.rpartition(".")[0] in self.policy.only and plain not in self.policy.look):
+            return say("answers.column")
         if key in self.policy.deny or plain in self.policy.deny:
             return say("answers.denied")
         if plain.rpartition(".")[0] in self.policy.given and not VARIABLE.fullmatch(str(value)):
@@ -285,6 +290,16 @@ def parse_json(text: str) -> tuple[object, bool]:
         return int(digits) if len(digits) <= 1000 else _LongNumber(f"‹number of {len(digits.lstrip('-'))} digits›")
 
     return json.loads(text.lstrip("\ufeff \t\r\n"), object_pairs_hook=pairs, parse_int=integer), repeats
+
+
+def _is_object(value: object) -> bool:
+    """Whether `value` is nothing, or an object or the JSON text of one: what has keys to judge."""
+    if not isinstance(value, str) or not value:
+        return value in (None, "") or isinstance(value, Mapping)
+    try:
+        return isinstance(parse_json(value)[0], Mapping)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _role(item: object) -> str | None:
