@@ -11,6 +11,8 @@ PROCESSOR_GROUP = "rlx.processors"
 PROCESSORS: tuple[Entry, ...] = (
     Entry("nemo-gym-rollouts", "rlx.formats.processors.nemo_gym:NeMoGymRollouts"),
     Entry("nemo-gym", "rlx.formats.processors.nemo_gym:NeMoGym"),
+    Entry("skyrl", "rlx.formats.processors.skyrl:SkyRL"),
+    Entry("verl", "rlx.formats.processors.verl:Verl"),
     Entry("harbor-packed", "rlx.formats.processors.harbor_packed:HarborPacked"),
     Entry("swe-bench", "rlx.formats.processors.swe_bench:SweBench"),
     Entry("prompts", "rlx.formats.processors.prompts:Prompts"),

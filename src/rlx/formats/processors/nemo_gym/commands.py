@@ -42,7 +42,8 @@ def selector(agent: NeMoAgent | None, server: NeMoServer | None) -> str | None:
 def _commands(found: Known, of: Table, path: str, at: int, version: str) -> Iterator[str]:
     repo = shlex.quote(of.key.repo_id)
     rows = "data/rows.jsonl"
-    yield f"uv venv --python '3.13' && uv pip install 'nemo-gym=={version}'"
+    yield f"uv venv --python {shlex.quote(table('nemo_gym').python)} && . .venv/bin/activate"
+    yield f"uv pip install 'nemo-gym=={version}'"
     if path.lower().endswith(_JSON_LINES):
         yield f"gym dataset download --repo-id {repo} --artifact {shlex.quote(path)} --output {rows}"
         if len(of.paths) == 1:

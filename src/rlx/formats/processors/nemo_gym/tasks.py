@@ -80,6 +80,8 @@ class Naming:
     """The column that names rows."""
     same: bool
     """All ask the same, so that an id must tell them apart."""
+    id: str | None
+    """The column of an id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,8 @@ def naming(table: Table, policy: Policy) -> Naming:
     shared = preambles([asked(row) for row in rows])
     named = next((key for key in _TITLES if len({str(row[key]) for row in rows if is_name(row.get(key))}) > 1), None)
     same = len({own(row, shared) for row in rows}) == 1 < len(rows)
-    return Naming(shared, named, same)
+    ids = ((path, {str(found) for row in rows if not is_empty(found := at(row, path))} - {MARK}) for path in _IDS)
+    return Naming(shared, named, same, next((path for path, values in ids if len(values) == len(rows)), None))
 
 
 def own(row: Mapping[str, Json], shared: Sequence[str]) -> str:
@@ -182,11 +185,11 @@ def titled(row: ShownRow, how: Naming) -> tuple[str | None, str]:
     says = any(char.isalnum() for char in text)
     if says and not how.same:
         return None, text
-    path = next((path for path in _IDS if not is_empty(found := at(value, path)) and found != MARK), None)
-    id_ = str(at(value, path) if path is not None else row.at)
+    found = at(value, how.id) if how.id is not None else None
+    id_ = str(row.at) if is_empty(found) or found == MARK else str(found)
     if says:
         return f"{shorten(tidy(text), _BEFORE).rstrip('.:…')} · {id_}", text
-    return None if path is None else id_ if not id_.isdecimal() else f"{path} {id_}", text
+    return None if is_empty(found) else f"{how.id} {id_}" if id_.isdecimal() else id_, ""
 
 
 def facets(row: ShownRow, found: Known) -> Facets:
