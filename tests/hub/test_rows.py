@@ -34,8 +34,8 @@ class Answers:
         return answer
 
 
-def client_of(answer: Callable[[httpx2.Request], httpx2.Response], **options: float) -> ViewerClient:
-    return ViewerClient("http://viewer.test", transport=httpx2.MockTransport(answer), pause=0.0, **options)
+def client_of(answer: Callable[[httpx2.Request], httpx2.Response]) -> ViewerClient:
+    return ViewerClient("http://viewer.test", transport=httpx2.MockTransport(answer), pause=0.0)
 
 
 def told(body: object, status: int = 200, **headers: str) -> httpx2.Response:

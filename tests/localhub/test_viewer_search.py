@@ -225,8 +225,6 @@ async def test_labels_of_a_class_are_counted_by_name(tmp_path: Path) -> None:
 
 @given(st.lists(st.none() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False), max_size=30))
 def test_a_histogram_counts_every_number(values: list[int | float | None]) -> None:
-    from rlx.localhub.viewer.statistics import _spread
-
     numbers = [value for value in values if value is not None and abs(value) != float("inf")]
     told = spread(numbers, is_float=columns_of([{"n": n} for n in numbers]).get("n") != "int64")
     if numbers:

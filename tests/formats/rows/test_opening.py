@@ -269,19 +269,17 @@ async def test_a_stream_that_unpacks_to_too_much_or_is_broken_is_told() -> None:
     broken = Unpacked(Held(gzip.compress(lines(5_000))[:-500]), Unpacking("gzip", None))
     with pytest.raises(Unreadable, match="packed_broken"):
         broken.read(0, 10**9)
-    for packed in (lzma.compress(lines(5_000))[:-500], b"no xz", lzma.compress(b"x") + b"no xz", b""):
+    for data in (lzma.compress(lines(5_000))[:-500], b"no xz", lzma.compress(b"x") + b"no xz", b""):
         with pytest.raises(Unreadable, match="packed_broken"):
-            Unpacked(Held(packed), Unpacking("xz", None)).read(0, 10**9)
+            Unpacked(Held(data), Unpacking("xz", None)).read(0, 10**9)
     greedy = lzma.compress(b"x", filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 512 * 1024 * 1024}])
     with pytest.raises(Unreadable, match="packed_broken"):
         Unpacked(Held(greedy), Unpacking("xz", None)).read(0, 10)
 
 
 async def test_what_is_odd_about_a_table_of_cells_is_told_on_its_rows(hub: Make) -> None:
-    data = (
-        b"A file of questions,,\nq,answer,n\nna\xefve,caf\xe9,1\nplain,x,2\n" + "이름,é,3\n".encode() + "이름\xff,é".encode()
-    )
-    data += b"\xff,4\nshort,x\n"
+    western = b"A file of questions,,\nq,answer,n\nna\xefve,caf\xe9,1\nplain,x,2\n"
+    data = western + "이름,é,3\n".encode() + "이름\xff,é".encode() + b"\xff,4\nshort,x\n"
     made = hub({"a.csv": data})
     async with made.opened() as client:
         found = await (await made.file(client, "a.csv")).page(0, 10)

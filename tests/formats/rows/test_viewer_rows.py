@@ -4,6 +4,7 @@ import io
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -15,6 +16,9 @@ from rlx.formats.rows.splits import Found, SplitPage, find_splits, may_be_viewed
 from rlx.hub.client import HubClient
 from rlx.hub.repo import Repo
 from rlx.hub.rows import ViewerClient
+from rlx.model import ANONYMOUS, TaskQuery
+from rlx.services import create_services
+from rlx.settings import Settings
 from rlx.texts import Say, words
 from tests.formats.rows.conftest import KEY, Hub
 
@@ -200,6 +204,23 @@ async def test_the_beginning_of_a_split_is_told_as_such() -> None:
         1,
         "The dataset viewer holds the first row alone.",
     )
+
+
+async def test_an_environment_of_the_viewers_rows_is_like_any_other(tmp_path: Path) -> None:
+    folder = tmp_path / "hub/datasets/acme/rows"
+    folder.mkdir(parents=True)
+    table = pa.table({"question": [f"What is {n} plus {n}?" for n in range(120)], "answer": [CANARY] * 120})
+    with pa.ipc.new_file(folder / "train.arrow", table.schema) as out:
+        out.write_table(table)
+    settings = Settings(hub=str(tmp_path / "hub"), store=tmp_path / "store", cache_dir=tmp_path / "cache")
+    async with create_services(settings) as services:
+        environment = await services.library.open(KEY, ANONYMOUS, wait=None)
+        summary = await environment.summary()
+        page = await environment.tasks(TaskQuery(offset=100, limit=50))
+        task = await environment.task("train/119")
+    assert (summary.format, summary.tasks, len(page.items)) == ("rows", 120, 20)
+    assert str(task.title) == "What is 119 plus 119?"
+    assert CANARY not in repr((summary, page, task))
 
 
 class viewed:
