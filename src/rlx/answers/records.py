@@ -8,12 +8,13 @@ an assistant says last in a conversation, and unified diffs outside the task's o
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, time
 from typing import NamedTuple
 
 from rlx.answers import keys
+from rlx.answers.echoes import Echoes
 from rlx.answers.shown import MARK, Json, MaskedJson, Withheld, clean, show_json
 from rlx.texts import Say, say
 
@@ -38,9 +39,11 @@ class Policy:
     deny: frozenset[str] = frozenset()
     """Keys or paths that are withheld too."""
     look: frozenset[str] = frozenset()
-    """Paths of containers that are looked into although their name says answer."""
+    """Paths of containers that are looked into although their name says answer; the last turn of a conversation too."""
     only: frozenset[str] = frozenset()
     """Paths of objects, or of JSON texts of them, of which nothing is shown but what `allow` and `look` name."""
+    echoes: frozenset[str] = frozenset()
+    """Paths of values, as `messages`, in whose texts what is withheld elsewhere in the record is withheld too."""
     given: frozenset[str] = frozenset()
     """Paths of tables handed to a solution: only values that name a variable (`${NAME}`) are shown."""
 
@@ -86,7 +89,7 @@ def record(value: object, *, policy: Policy = DENY, at: str = "") -> MaskedJson:
     Takes whatever JSON, TOML, YAML or a table may give. Never raises.
     """
     walk = _Walk(policy, at)
-    shown = walk.value(value, "", _Zone())
+    shown = walk.echoed(walk.value(value, "", _Zone()))
     return MaskedJson(show_json(shown), walk.report())
 
 
@@ -104,6 +107,7 @@ class _Walk:
     depth: int = 0
     hidden: int = 0
     found: dict[tuple[str, Say], None] = field(default_factory=dict)
+    heard: Echoes = field(default_factory=Echoes)
 
     def report(self) -> tuple[Withheld, ...]:
         prefix = f"{self.at}: " if self.at else ""
@@ -115,6 +119,26 @@ class _Walk:
         if len(self.found) < _REPORTED:
             self.found[path, reason] = None
         return MARK
+
+    def echoed(self, shown: Json) -> Json:
+        """What is shown, without what it repeats of what is withheld."""
+        if not self.policy.echoes or not self.heard.texts:
+            return shown
+        self.heard.settle(_at(shown, "", self.policy.echoes))
+        return self.without_echoes(shown, "")
+
+    def without_echoes(self, shown: Json, path: str) -> Json:
+        if path in self.policy.echoes:
+            before = self.heard.hidden
+            masked = self.heard.masked(shown)
+            if self.heard.hidden > before:
+                self.withhold(path, say("answers.echo"))
+            return masked
+        if isinstance(shown, list):
+            return [self.without_echoes(item, path) for item in shown]
+        if isinstance(shown, dict):
+            return {key: self.without_echoes(item, f"{path}.{key}".lstrip(".")) for key, item in shown.items()}
+        return shown
 
     def value(self, value: object, path: str, zone: _Zone) -> Json:
         self.nodes -= 1
@@ -155,6 +179,8 @@ class _Walk:
                 continue
             reason = self._reason(label, place, plain, inner, names, here)
             if reason is not None:
+                if self.policy.echoes and reason != say("answers.column"):
+                    self.heard.gather(label, inner)
                 shown[label] = self.withhold(place, reason)
                 continue
             below = _Zone(
@@ -188,7 +214,7 @@ class _Walk:
 
     def sequence(self, items: list[object], path: str, zone: _Zone) -> Json:
         roles = [_role(item) for item in items]
-        talk = bool(items) and all(role is not None for role in roles)
+        talk = bool(items) and all(role is not None for role in roles) and not self._is_looked_into(path)
         first = next((at for at, role in enumerate(roles) if role in _ASSISTANT), len(items)) if talk else 0
         last = len(items)
         while talk and last and roles[last - 1] in _ASSISTANT:
@@ -205,6 +231,9 @@ class _Walk:
                 shown.append(self.value(item, path, zone._replace(words=zone.words or (talk and at < first))))
         return shown
 
+    def _is_looked_into(self, path: str) -> bool:
+        return bool(self.policy.look) and path.replace("[]", "").lstrip(".") in self.policy.look
+
     def string(self, text: str, path: str, zone: _Zone) -> str:
         if _OPAQUE.match(text):
             return self.withhold(path, say("answers.opaque"))
@@ -213,6 +242,8 @@ class _Walk:
         if not zone.words:
             diff = _DIFF.search(text) if "@@ -" in text else None
             if diff:
+                if self.policy.echoes:
+                    self.heard.gather("patch", text[diff.start() :])
                 return clean(text[: diff.start()]) + self.withhold(path, say("answers.diff"))
         return clean(text)
 
@@ -245,6 +276,18 @@ class _Walk:
         if isinstance(value, list | tuple | set | frozenset):
             return self.nested(lambda: [self.plain(inner) for inner in value])
         return scalar(value)
+
+
+def _at(value: Json, path: str, wanted: frozenset[str]) -> Iterator[Json]:
+    """What stands at the `wanted` paths."""
+    if path in wanted:
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _at(item, path, wanted)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _at(item, f"{path}.{key}".lstrip("."), wanted)
 
 
 def scalar(value: object) -> Json:

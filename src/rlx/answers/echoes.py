@@ -1,0 +1,183 @@
+"""Answers that are said again: where a record withholds a text, its occurrences in other texts are withheld too.
+
+What a model tried is shown, and may have come upon the reference: printed by a tool, quoted by a user, handed in as the
+patch that it is. A text is an echo whole, or as two or more of its lines together. Short ones are as often a
+coincidence; and a short one that the agent was given is a choice among others, which hiding it would tell.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final
+
+from rlx.answers import keys
+from rlx.answers.shown import MARK, Json
+
+LEAST: Final = 12
+"""Characters from which a text is told apart from a coincidence."""
+TEXTS: Final = 20_000
+"""Texts of one record whose echoes are sought; with more, whatever might hold one is withheld."""
+WORK: Final = 64_000_000
+"""Steps of comparing for one record; past these, texts are withheld."""
+_FEW: Final = 40
+"""Texts up to which each is sought by itself."""
+_CHOICE: Final = 200
+"""Characters up to which a text that the agent was given is a choice."""
+_DEPTH: Final = 100
+_PARSED: Final = 16 * 1024 * 1024
+_AGENTS: Final = keys.names("assistant gpt model ai agent bot")
+_ATTEMPTS: Final = keys.names(
+    "output outputs outputtext completion completions response responses modelresponse modeltext modeloutput modelcode "
+    "modelpatch policyresponse generatedresponse submission delegatedresponse opencoderunstdout opencoderunstderr"
+)
+"""Keys of what a model handed in: of these, patches alone are sought, as what it says is shown."""
+
+
+@dataclass(slots=True)
+class Echoes:
+    """What was withheld of one record, gathered while it is masked, then sought in what is shown."""
+
+    texts: dict[str, None] = field(default_factory=dict)
+    hidden: int = 0
+    """Occurrences that were replaced."""
+    _work: int = WORK
+    _parsed: int = _PARSED
+    _overflow: bool = False
+    _starts: dict[str, list[str]] = field(default_factory=dict)
+    """The texts by their first characters, the longest first."""
+    _lines: set[tuple[str, str]] = field(default_factory=set)
+    """Neighbouring lines of the texts that have some."""
+
+    def gather(self, key: str, value: object) -> None:
+        """Remember the texts of a value that is withheld."""
+        patches_only = keys.flat(key) in _ATTEMPTS
+        for text in _strings(value):
+            stripped = text.strip()
+            if len(stripped) < LEAST or not any(map(str.isalnum, stripped)) or stripped in self.texts:
+                continue
+            if patches_only and "@@ -" not in stripped:
+                continue
+            if len(self.texts) >= TEXTS:
+                self._overflow = True
+                return
+            self.texts[stripped] = None
+
+    def settle(self, values: Iterable[Json]) -> None:
+        """Leave out the choices that the agent was given in one of `values`, in all of which echoes are sought then."""
+        given = "\n".join(text for value in values for text in _given(value))
+        for text in list(self.texts):
+            self._work -= min(len(given), _CHOICE * LEAST)
+            if len(text) <= _CHOICE and "\n" not in text and text in given:
+                del self.texts[text]
+        for text in sorted(self.texts, key=len, reverse=True):
+            self._starts.setdefault(text[:LEAST], []).append(text)
+            told = [line.rstrip() for line in text.split("\n")]
+            self._lines.update(pair for pair in pairwise(told) if _tells(pair))
+
+    def masked(self, value: Json, depth: int = 0) -> Json:
+        """`value` with what it repeats of the texts replaced by `MARK`."""
+        if isinstance(value, str):
+            return self._string(value, depth)
+        if isinstance(value, dict) and depth <= _DEPTH:
+            return {key: self.masked(item, depth + 1) for key, item in value.items()}
+        if isinstance(value, list) and depth <= _DEPTH:
+            return [self.masked(item, depth + 1) for item in value]
+        return value
+
+    def _string(self, text: str, depth: int) -> str:
+        """JSON in a string is looked into: its texts are written otherwise there, with their line ends spelled out."""
+        if text.lstrip()[:1] in ("{", "[", '"') and depth <= _DEPTH and len(text) <= self._parsed:
+            self._parsed -= len(text)
+            try:
+                inner = json.loads(text)
+            except (ValueError, RecursionError):
+                return self._text(text)
+            before = self.hidden
+            shown = self.masked(inner, depth + 1)
+            if self.hidden > before:
+                return json.dumps(shown, ensure_ascii=False)
+        return self._text(text)
+
+    def _text(self, text: str) -> str:
+        if len(text) < LEAST or not (self.texts or self._overflow):
+            return text
+        self._work -= len(text)
+        if self._overflow or self._work < 0:
+            self.hidden += 1
+            return MARK
+        text = self._without_texts(text)
+        return self._without_lines(text) if self._lines and "\n" in text else text
+
+    def _without_texts(self, text: str) -> str:
+        if len(self.texts) <= _FEW:
+            for starting in self._starts.values():
+                for found in starting:
+                    if found in text:
+                        self.hidden += 1
+                        text = text.replace(found, MARK)
+            return text
+        out: list[str] = []
+        done = at = 0
+        while at <= len(text) - LEAST:
+            starting = self._starts.get(text[at : at + LEAST], [])
+            self._work -= len(starting)
+            length = next((len(item) for item in starting if text.startswith(item, at)), 0)
+            if length:
+                self.hidden += 1
+                out += [text[done:at], MARK]
+                done = at + length
+            at += length or 1
+        return "".join([*out, text[done:]])
+
+    def _without_lines(self, text: str) -> str:
+        """Runs of two or more lines that stand so in a withheld text, as one mark each."""
+        told = text.split("\n")
+        pairs = enumerate(pairwise(line.rstrip() for line in told))
+        echoed = {at + step for at, pair in pairs if pair in self._lines for step in (0, 1)}
+        out: list[str] = []
+        for at, line in enumerate(told):
+            if at not in echoed:
+                out.append(line)
+            elif at - 1 not in echoed:
+                self.hidden += 1
+                out.append(MARK)
+        return "\n".join(out)
+
+
+def _tells(pair: tuple[str, str]) -> bool:
+    """Whether two lines together say more than brackets and blanks do."""
+    return sum(map(str.isalnum, "".join(pair))) >= LEAST
+
+
+def _strings(value: object, depth: int = 0) -> Iterator[str]:
+    """Texts of a value, and of JSON in them."""
+    if isinstance(value, str):
+        yield value
+        if value.lstrip()[:1] in ("{", "[") and len(value) <= _PARSED and depth <= _DEPTH:
+            try:
+                inner = json.loads(value)
+            except (ValueError, RecursionError):
+                return
+            yield from _strings(inner, depth + 1)
+    elif depth <= _DEPTH and isinstance(value, Mapping):
+        for item in value.values():
+            yield from _strings(item, depth + 1)
+    elif depth <= _DEPTH and isinstance(value, list | tuple | set | frozenset):
+        for item in value:
+            yield from _strings(item, depth + 1)
+
+
+def _given(value: Json) -> Iterator[str]:
+    """What an agent was told before it first spoke, where `value` is a conversation."""
+    if isinstance(value, str) and value.lstrip()[:1] == "[":
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return
+    for item in value if isinstance(value, list) else ():
+        told = item if isinstance(item, dict) else {}
+        role = next((told[key] for key in ("role", "from", "source") if key in told), None)
+        if not isinstance(role, str) or role.lower() in _AGENTS:
+            return
+        yield from _strings(item)

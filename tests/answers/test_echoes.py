@@ -1,0 +1,118 @@
+"""What a record withholds is withheld where it is said again, and nothing else is."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rlx.answers import MARK, Policy, record
+from rlx.answers.echoes import LEAST, Echoes
+
+LEAVES = frozenset({"messages.content", "messages.tool_calls"})
+HEARING = Policy("hearing", allow=LEAVES, look=frozenset({"messages"}), echoes=frozenset({"messages"}))
+ANSWER = "the left one of the two"
+PATCH = "diff --git a/x.py b/x.py\nindex 1a2b3c4..5d6e7f8 100644\n--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a = 1\n+a = 2\n"
+
+
+def said(content: object, **columns: object) -> Any:
+    row = {"messages": [{"role": "user", "content": "Which?"}, {"role": "assistant", "content": content}], **columns}
+    shown: Any = record(row, policy=HEARING).value.value
+    return shown["messages"][1]["content"]
+
+
+def test_an_answer_that_is_said_again_is_withheld_and_the_place_is_named() -> None:
+    row = {"messages": [{"role": "assistant", "content": f"It is {ANSWER}."}], "answer": ANSWER}
+    found = record(row, policy=HEARING)
+    assert json.dumps(found.value.value).count(ANSWER) == 0
+    assert [item.where for item in found.withheld] == ["answer", "messages"]
+
+
+def test_what_a_model_tried_is_shown_its_last_turn_too() -> None:
+    assert said("I try the right one.", answer=ANSWER) == "I try the right one."
+    assert said("I try the right one.", response="I try the right one.") == "I try the right one."
+
+
+@pytest.mark.parametrize("column", ["solution", "patch", "model_patch", "submission"])
+def test_a_patch_is_withheld_whole_or_in_part_and_what_stands_around_it_is_not(column: str) -> None:
+    part = "".join(PATCH.splitlines(keepends=True)[:3])
+    assert said(f"See:\n{PATCH}done", **{column: PATCH}) in (f"See:\n{MARK}\ndone", f"See:\n{MARK}done")
+    assert said(f"See:\n{part}and more", **{column: PATCH}) == f"See:\n{MARK}\nand more"
+    assert said("a = 2", **{column: PATCH}) == "a = 2"
+
+
+def test_an_answer_in_json_in_a_text_is_withheld() -> None:
+    assert ANSWER not in said(json.dumps({"final": f"{ANSWER}"}), answer=ANSWER)
+    two = "first line of it\nsecond line of it"
+    assert "second" not in said(json.dumps({"code": f"# {two}"}), solution=two)
+
+
+def test_answers_within_withheld_objects_and_json_texts_are_known() -> None:
+    assert ANSWER not in said(f"So {ANSWER}", reward_model={"ground_truth": json.dumps({"deep": [ANSWER]})})
+
+
+def test_a_choice_that_the_agent_was_given_is_no_echo() -> None:
+    row = {
+        "messages": [
+            {"role": "user", "content": f"The right one, or {ANSWER}?"},
+            {"role": "assistant", "content": f"I say: {ANSWER}."},
+        ],
+        "answer": ANSWER,
+    }
+    assert record(row, policy=HEARING).value.value == {**row, "answer": MARK}
+
+
+def test_short_answers_are_no_echoes() -> None:
+    assert said("It is 42.", answer="42") == "It is 42."
+
+
+def test_policies_that_seek_no_echoes_find_none() -> None:
+    row = {"note": f"It is {ANSWER}.", "answer": ANSWER}
+    assert record(row).value.value == {"note": f"It is {ANSWER}.", "answer": MARK}
+
+
+def test_many_texts_are_sought_as_few_are() -> None:
+    many = [f"reference number {at} of many" for at in range(400)]
+    assert said("; ".join(many), answers=many) == "; ".join([MARK] * 400)
+
+
+def test_more_than_can_be_sought_hides_what_may_hold_it() -> None:
+    heard = Echoes()
+    heard.gather("answer", [f"{at:>20}" for at in range(10**12, 10**12 + 20_001)])
+    heard.settle([])
+    assert heard.masked("whatever it may be") == MARK
+    assert heard.masked("short") == "short"
+
+
+WORDS = st.text(alphabet="abc \n", min_size=LEAST, max_size=40).filter(
+    lambda text: len(text.strip()) >= LEAST and any(map(str.isalnum, text))
+)
+
+
+@given(answers=st.lists(WORDS, min_size=1, max_size=60), before=st.text(max_size=30), after=st.text(max_size=30))
+def test_no_withheld_text_is_left_in_what_is_said(answers: list[str], before: str, after: str) -> None:
+    content = f"{before}{answers[-1]}{after}"
+    shown = said([{"type": "text", "text": content}], answer=answers)
+    assert answers[-1].strip() not in shown[0]["text"]
+
+
+@given(st.text(alphabet="xyz \n", max_size=200), st.lists(WORDS, max_size=50))
+def test_a_text_that_repeats_nothing_stays_as_it_is(text: str, answers: list[str]) -> None:
+    assert said(text, answer=answers) == text
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20) | st.just('[{"role":'),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["role", "content", "answer", "messages", "x"]), inner, max_size=4)
+        | inner.map(json.dumps)
+    ),
+    max_leaves=20,
+)
+
+
+@given(VALUES)
+def test_anything_is_masked_without_an_error(value: object) -> None:
+    record({"messages": value, "answer": "a text that is long enough", "x": value}, policy=HEARING)
