@@ -1,0 +1,67 @@
+"""The scripts of a page as one file."""
+
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from rlx.web.assets import SCRIPTS, assets
+from rlx.web.scripts import packed_script
+
+MODULES = {
+    "first": """
+import "./counts.js";
+import { next } from "./counts.js";
+const own = next();
+told.push(["first", own]);
+""",
+    "second": """
+import { next, twice } from "./counts.js";
+const own = twice(next());
+told.push(["second", own]);
+""",
+    "counts": """
+let own = 0;
+told.push("counts");
+export function next() { return ++own; }
+export function twice(n) { return 2 * n; }
+""",
+}
+
+
+def test_modules_of_one_file_run_once_in_order_and_keep_their_names_to_themselves() -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("Node.js is not installed.")
+    script = "const told = [];\n" + packed_script(MODULES, ("first", "second")) + "\nconsole.log(JSON.stringify(told));"
+    run = subprocess.run([node, "--input-type=module", "-"], input=script, capture_output=True, text=True, check=True)
+    assert json.loads(run.stdout) == ["counts", ["first", 1], ["second", 4]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'import all from "./counts.js";',
+        "export const one = 1;",
+        "export default 1;",
+        'import "https://elsewhere/x.js";',
+    ],
+)
+def test_a_form_of_import_or_export_that_is_not_understood_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(text)):
+        packed_script({**MODULES, "odd": text}, ("odd",))
+
+
+def test_modules_that_import_each_other_in_a_circle_are_refused() -> None:
+    circle = {"one": 'import "./two.js";', "two": 'import "./one.js";'}
+    with pytest.raises(ValueError, match="imports itself"):
+        packed_script(circle, ("one",))
+
+
+def test_every_module_of_the_site_is_in_the_script_of_some_page() -> None:
+    held = assets().contents
+    modules = {name.removesuffix(".js") for name in held if name.endswith(".js") and name not in SCRIPTS}
+    packed = "\n".join(held[name].content.decode() for name in SCRIPTS)
+    assert modules == set(re.findall(r"^const \$(\w+) = ", packed, re.MULTILINE))
