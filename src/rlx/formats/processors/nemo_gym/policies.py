@@ -32,8 +32,15 @@ _SERVERS: Final = {
     "math_proof_judgement": Policy("math_proof_judgement", look=frozenset({"proof"})),
     "proof_verification": Policy("proof_verification", look=frozenset({"proof"})),
     "asr_with_pc": Policy("asr_with_pc", deny=frozenset({"text"})),
+    "swerl_llm_judge": Policy("swerl_llm_judge", allow=frozenset({"options"})),
+    "bbq": Policy(
+        "bbq",
+        look=frozenset({"expected_values", "expected_values.question", "expected_values.category"}),
+        only=frozenset({"expected_values"}),
+    ),
 }
-"""Examples and proofs that are what is asked about; a transcript that is what was asked for."""
+"""Examples, proofs and patches that are what is asked about; a transcript that is what was asked for; a question that
+stands among the answers."""
 
 TASKS: Final = Policy("nemo-gym", allow=_GIVEN, deny=_DENIED)
 ROLLOUTS: Final = Policy(
@@ -41,6 +48,7 @@ ROLLOUTS: Final = Policy(
     allow=_GIVEN | {"response.output", "policy_response"},
     deny=_DENIED,
     look=_ATTEMPTS | {"response"},
+    echoes=_ATTEMPTS | {"response", "policy_response"},
 )
 
 
@@ -48,4 +56,10 @@ def of_server(policy: Policy, server: str | None) -> Policy:
     own = _SERVERS.get(server or "")
     if own is None:
         return policy
-    return replace(policy, look=policy.look | own.look, deny=policy.deny | own.deny)
+    return replace(
+        policy,
+        allow=policy.allow | own.allow,
+        look=policy.look | own.look,
+        only=policy.only | own.only,
+        deny=policy.deny | own.deny,
+    )

@@ -11,7 +11,7 @@ from rlx.errors import BadInput
 from rlx.formats.conversation import turns
 from rlx.formats.processors.base import Match, Roles, RowCard, ShownRow, Table
 from rlx.formats.processors.nemo_gym.policies import ROLLOUTS, of_server
-from rlx.formats.processors.nemo_gym.request import REQUEST, elsewhere, params
+from rlx.formats.processors.nemo_gym.request import REQUEST, request
 from rlx.formats.processors.nemo_gym.tasks import TaskReading, evidence, naming, server_of
 from rlx.formats.processors.prompts.cells import is_empty, opened
 from rlx.index.records import Counts, SummaryView, TaskView
@@ -61,7 +61,10 @@ class RolloutReading:
         return self.task.policy
 
     def card(self, row: ShownRow) -> RowCard:
+        """Of a row without an attempt, which is an input among rollouts, the card of its task."""
         card = self.task.card(row)
+        if not _is_rollout(row.value):
+            return card
         facets = {**card.facets, "outcome": (name(_outcome(row.value)),)}
         model = _reply(row.value).get("model")
         if isinstance(model, str) and model.strip() and model != MARK:
@@ -71,8 +74,9 @@ class RolloutReading:
     def view(self, row: ShownRow) -> TaskView:
         view = self.task.view(row)
         kept = [section for section in view.sections if section.id != "run-there"]
+        results = tuple(_results(row.value)) if _is_rollout(row.value) else ()
         sections = (
-            Section("outcome", say("rows.section.outcome"), tuple(_results(row.value))),
+            Section("outcome", say("rows.section.outcome"), results),
             Section("transcript", say("rows.section.transcript"), tuple(_transcript(row.value))),
             *(
                 replace(section, title=say("nemo.section.asked")) if section.id == "prompt" else section
@@ -80,7 +84,7 @@ class RolloutReading:
             ),
         )
         card = self.card(row)
-        glance = [Row(say("facet.outcome"), facet_value(card.facets["outcome"][0], "outcome"))]
+        glance = [Row(say("facet.outcome"), facet_value(item, "outcome")) for item in card.facets.get("outcome", ())]
         reward = card.numbers.get("reward")
         if reward is not None:
             glance.append(Row(say("facet.reward"), name(f"{reward:.4g}")))
@@ -126,10 +130,9 @@ def _numbers(row: Mapping[str, Json]) -> Mapping[str, float | None]:
 
 def _task(row: Mapping[str, Json]) -> str | None:
     """The same for attempts at the same task: made of what was asked and of the row's own id of it."""
-    told = [params(row).get("input"), elsewhere(row)[1], [row.get(key) for key in _IDS]]
-    if all(is_empty(item) or item == [None] * len(_IDS) for item in told):
-        return None
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:20]
+    asked = [message.text for message in request(row).messages]
+    told = [*asked, *(str(row[key]) for key in _IDS if not is_empty(row.get(key)))]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:20] if told else None
 
 
 def _said(row: Mapping[str, Json]) -> tuple[Message, ...]:

@@ -189,7 +189,7 @@ def titled(row: ShownRow, how: Naming) -> tuple[str | None, str]:
     id_ = str(row.at) if is_empty(found) or found == MARK else str(found)
     if says:
         return f"{shorten(tidy(text), _BEFORE).rstrip('.:…')} · {id_}", text
-    return None if is_empty(found) else f"{how.id} {id_}" if id_.isdecimal() else id_, ""
+    return row.ref if is_empty(found) else f"{how.id} {id_}" if id_.isdecimal() else id_, ""
 
 
 def facets(row: ShownRow, found: Known) -> Facets:
