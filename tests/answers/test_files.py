@@ -18,8 +18,13 @@ tests/fixtures/a.ts tests/a/__snapshots__/b.test.js.snap tests/golden/a.py tests
 tests/deep/expected_index.js tests/solution.py tests/oracle_solution.py steps/implement/tests/expected.txt
 environment/expected_output.json environment/answers/a.txt environment/data/gold.jsonl
 environment/audio.label.txt environment/solutions/a.py .git/config
+reference_implementation.py golden.py canonical_model.rs .meta/example.py .meta/src/lib.rs .meta/config.json sol.cpp
+answer_key.csv problem.json prompt/gold.md prompt.gold.md data/problem.md prompts.md solution.yaml expected_output.txt
 """
-SHOWN = "instruction.md README.md README LICENSE steps/one/instruction.md"
+SHOWN = """
+instruction.md README.md README LICENSE steps/one/instruction.md prompt.md prompt.txt problem_statement.md question.txt
+description.md .docs/instructions.md .docs/introduction.md .docs/instructions.append.md
+"""
 LOOKED_INTO = """
 task.toml tests/test.sh tests/test_outputs.py tests/Dockerfile tests/helpers.sh tests/grade.py
 tests/src/a.test.ts tests/check_solution.py tests/oracle_task.py environment/Dockerfile
@@ -27,6 +32,7 @@ environment/docker-compose.yaml environment/setup.sh environment/data/problem.md
 environment/oracle-service/server.py environment/reference.bib environment/src/solutions.py
 environment/golden_retriever.csv environment/train_labels.csv environment/reference.fasta
 environment/app/tests/fixtures/a.json db.json tools.py gen_db.py trajectory.json run-tests.sh config.yaml
+task.yaml meta.json check_reference.py bowling_test.py
 steps/one/workdir/setup.sh steps/one/workdir/config.txt
 """
 

@@ -53,8 +53,15 @@ _PUBLIC_STEMS = keys.names(
     "readme license licence licenses notice copying changelog contributing authors security codeofconduct citation "
     "instruction credits maintainers agents claude gemini"
 )
+PROMPT_STEMS = (
+    "instruction instructions prompt problemstatement problem question task taskdescription statement challenge "
+    "description"
+)
+"""Names of a task's prompt, run together, the likeliest first."""
+_PROMPTS = keys.names(f"{PROMPT_STEMS} introduction")
 _TASK_FILES = keys.names(
-    "db.json trajectory.json dataset.toml registry.json package.json tsconfig.json pyproject.toml requirements.txt "
+    "task.yaml task.yml meta.json db.json trajectory.json dataset.toml registry.json package.json tsconfig.json "
+    "pyproject.toml requirements.txt "
     "config.yaml config.yml docker-compose.yaml docker-compose.yml compose.yaml compose.yml openenv.yaml "
     "environment.yml metadata.json .gitignore .dockerignore .harborignore .gitattributes"
 )
@@ -75,6 +82,7 @@ _GRADES = keys.names(
     "query task runtime util utils helper helpers conftest"
 )
 """Words in a program's name that say it deals with answers and does not hold one: `check_solution.py`."""
+_REFERENCES = keys.names("reference golden oracle canonical exemplar ideal")
 _HARD = keys.names("answer answers solution solutions gold expected groundtruth gt truth")
 _LOGS = re.compile(r"(?:^|/)(?:verifier|logs?)/|(?:stdout|stderr)\.txt$|\.log$|ctrf\.json$")
 
@@ -153,11 +161,10 @@ def _at_root(where: Place) -> FileVerdict:
         return _withhold("answers.not_given")
     if where.file == "task.toml":
         return _LOOK
-    if _is_public_prose(where):
+    if _is_public_prose(where) or _is_prompt(where):
         return _SHOW
     if _is_program(where):
-        solves = keys.flat(where.stem) in {"solve", "solution", "oracle", "gold", "answer"}
-        return _withhold("answers.named") if solves or _tells_answer(where) else _LOOK
+        return _withhold("answers.named") if _solves(where) or _tells_answer(where) else _LOOK
     if where.file in _TASK_FILES or (where.suffix in MEDIA and not _tells_answer(where)) or where.suffix == "keep":
         return _LOOK
     return _withhold("answers.not_given")
@@ -205,6 +212,20 @@ def _is_program(where: Place) -> bool:
 
 def _is_public_prose(where: Place) -> bool:
     return (where.suffix in _PROSE or where.suffix == "") and keys.flat(where.stem) in _PUBLIC_STEMS
+
+
+def _is_prompt(where: Place) -> bool:
+    """Whether a file at the top of a task, or in an exercise's `.docs`, is named as what the agent is told."""
+    is_there = where.folders == (".docs",) or (not where.folders and where.file.count(".") == 1)
+    return is_there and where.suffix in _PROSE and keys.flat(where.stem) in _PROMPTS
+
+
+def _solves(where: Place) -> bool:
+    """Whether a program of a task is named as its solution: `solve.py`, `reference_model.py`, `.meta/example.rs`."""
+    parts = keys.words(where.stem)
+    if ".meta" in where.folders or keys.flat(where.stem) in {"solve", "solution", "oracle", "gold", "answer", "sol"}:
+        return True
+    return not _REFERENCES.isdisjoint((*parts[:1], *parts[-1:])) and _GRADES.isdisjoint(parts)
 
 
 def _is_fixture(folder: str) -> bool:

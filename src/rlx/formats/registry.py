@@ -31,6 +31,7 @@ class Entry:
 
 FORMATS: tuple[Entry, ...] = (
     Entry("harbor", "rlx.formats.harbor.format:Harbor"),
+    Entry("folders", "rlx.formats.folders.format:Folders"),
     Entry("packed", "rlx.formats.packed.format:Packed"),
     Entry("rows", "rlx.formats.rows.format:Rows"),
 )

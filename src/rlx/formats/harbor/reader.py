@@ -24,9 +24,10 @@ from rlx.formats.harbor.sizes import agent_seconds, words_in
 from rlx.formats.harbor.toml import TomlFile, TomlProblem, parse_toml
 from rlx.formats.harbor.verdict import IGNORES, Question, available, verdicts
 from rlx.formats.prose import heading, is_title, paragraphs, shorten, tidy
+from rlx.formats.task_files import task_files, withheld_files
 from rlx.hub.info import TreeEntry
 from rlx.index.records import Counts, Finished, SummaryView, TaskPlan, TaskRecord, TaskView
-from rlx.model import FileEntry, TaskCard
+from rlx.model import TaskCard
 
 MAX_SCRIPT = 64 * 1024
 """Bytes of a grader's script that is read."""
@@ -72,7 +73,7 @@ class HarborReader:
         texts = {path: text for path, value in raw.items() if isinstance(text := _text(plan, path, value), Masked)}
         agent = "\n\n".join(agent_text(decoded[path]).text for path in instructions)
         briefs = _briefs(subject.settings, agent)
-        files = tuple(_entry(plan, path, entry.size) for path, entry in zip(paths, plan.files, strict=True))
+        files = task_files(plan)
         card = TaskCard(
             ref=plan.ref,
             title=_title(subject.settings, agent, plan),
@@ -86,7 +87,7 @@ class HarborReader:
             settings=record({"file": shown, "facts": facts_out(facts)}, policy=_STORED).value,
             texts=texts,
             files=files,
-            withheld=(*_withheld_files(files), *(item for text in texts.values() for item in text.withheld)),
+            withheld=(*withheld_files(files), *(item for text in texts.values() for item in text.withheld)),
             notes={
                 "briefs": briefs,
                 "metadata": metadata_values(subject.settings.metadata),
@@ -159,26 +160,6 @@ def _settings_file(raw: Mapping[str, bytes]) -> TomlFile:
 
 def _text(plan: TaskPlan, path: str, data: bytes) -> Masked | Withheld:
     return file_text(path, data, task_root=plan.root)
-
-
-def _entry(plan: TaskPlan, path: str, size: int) -> FileEntry:
-    is_dir = path.endswith("/")
-    verdict = file_verdict(f"{path}x" if is_dir else path, task_root=plan.root)
-    return FileEntry(path.rstrip("/"), size, is_dir, verdict.reason if verdict.kind == "withhold" else None)
-
-
-def _withheld_files(files: Sequence[FileEntry]) -> Iterator[Withheld]:
-    """Withheld files by name; those of one folder and reason together when they are many."""
-    groups: dict[tuple[str, object], list[FileEntry]] = {}
-    for entry in files:
-        if entry.withheld:
-            groups.setdefault((entry.path.partition("/")[0], entry.withheld), []).append(entry)
-    for (folder, _), entries in groups.items():
-        reason = entries[0].withheld
-        if reason and len(entries) > 3:
-            yield Withheld(f"{folder}/ ({len(entries)})", reason)
-        elif reason:
-            yield from (Withheld(f"{entry.path}/" if entry.is_dir else entry.path, reason) for entry in entries)
 
 
 def _title(settings: TaskSettings, agent: str, plan: TaskPlan) -> Shown:

@@ -27,9 +27,9 @@ _LONG = 80
 def summary_view(header: ShownJson, counts: Counts) -> SummaryView:
     facts: Any = header.value
     sections = [
-        Section("overview", say("harbor.section.overview"), tuple(_shares(counts, _OVERVIEW, facts["spread"]))),
+        Section("overview", say("harbor.section.overview"), tuple(shares(counts, _OVERVIEW, facts["spread"]))),
         Section("grading", say("harbor.section.graded"), (Steps(tuple(_grading(counts))),)),
-        Section("environment", say("harbor.section.world"), tuple(_shares(counts, _WORLD, {}))),
+        Section("environment", say("harbor.section.world"), tuple(shares(counts, _WORLD, {}))),
         Section("problems", say("harbor.section.problems"), tuple(_problems(facts["problems"]))),
         Section("manifest", say("harbor.section.manifest"), tuple(_manifests(facts["manifests"]))),
     ]
@@ -47,7 +47,8 @@ def evidence(facts: Mapping[str, Any]) -> Say:
     return say("harbor.claim.folders", n=n, first=first)
 
 
-def _shares(counts: Counts, keys: Sequence[str], spreads: Mapping[str, Any]) -> Iterator[Block]:
+def shares(counts: Counts, keys: Sequence[str], spreads: Mapping[str, Any]) -> Iterator[Block]:
+    """How tasks fall into the values of each facet; `spreads` are `rlx.formats.harbor.sizes.spread` by facet."""
     for key in keys:
         values = {str(value.value): value for value in counts.facets.get(key, ())}
         if not values or (key in _TOLD and len(values) < 2):
