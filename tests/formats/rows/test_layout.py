@@ -27,7 +27,7 @@ def test_the_splits_of_real_sets_are_found(repo: str) -> None:
 
 
 def test_there_are_as_many_real_sets_as_there_were() -> None:
-    assert (len(SETS), sum(not known["splits"] for known in SETS.values())) == (119, 8)
+    assert (len(SETS), sum(not known["splits"] for known in SETS.values())) == (119, 7)
 
 
 @pytest.mark.parametrize(
@@ -160,3 +160,28 @@ def test_hostile_globs_end_soon() -> None:
     assert len(braces("{a,b}" * 40)) <= 64
     many = [{"config_name": str(n), "data_files": "*/*"} for n in range(MAX_CONFIGS + 5)]
     assert len(layout({"configs": many}, ["a.jsonl"]).configs) == 0
+
+
+def test_files_of_one_rollout_each_are_rows_of_one_split() -> None:
+    files = ("a/one.traj", "b/two.traj.json", "b/three.trajectory.json", "b/four.traj.gz", "trajectories/x/five.json")
+    assert told(None, *files, "README.md", "results.json") == [("default", "train", "json", [*files])]
+    lists = ("a.trajectory.no_tools.json", "a.traces.json")
+    assert told(None, *lists) == [("default", "train", "json", [*lists])]
+    assert told(None, "test/a.traj", "train/b.traj") == [
+        ("default", "train", "json", ["train/b.traj"]),
+        ("default", "test", "json", ["test/a.traj"]),
+    ]
+
+
+def test_rollouts_beside_rows_are_a_split_of_their_own() -> None:
+    files = [f"trajs/{at}.traj" for at in range(3)]
+    assert told(None, "data/train.parquet", *files, "data/info.json") == [
+        ("default", "train", "parquet", ["data/train.parquet"]),
+        ("default", "trajectories", "json", files),
+    ]
+    assert told(None, "train.json", "more.json", "a.traj")[-1] == ("default", "trajectories", "json", ["a.traj"])
+
+
+def test_what_harbors_jobs_keep_of_an_agent_is_no_row_by_itself() -> None:
+    path = "jobs/one/task__abc/agent/mini.trajectory.json"
+    assert told(None, "jobs/one/result.json", path) == [("default", "train", "json", ["jobs/one/result.json", path])]

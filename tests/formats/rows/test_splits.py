@@ -156,3 +156,32 @@ async def test_rows_that_the_hub_converted_are_read_from_its_branch() -> None:
     client = HubClient("http://hub.test", transport=httpx2.MockTransport(answer))
     assert numbers(await (await opened(client, "test")).page(1, 5)) == [1, 2]
     await client.aclose()
+
+
+async def test_a_recorded_rollout_is_one_row_whatever_its_file_holds(hub: Make) -> None:
+    turns = [{"role": "user", "content": "Go"}, {"role": "assistant", "content": "Done"}]
+    contents = {
+        "a.traj": {"trajectory": [{"action": "ls"}, {"action": "cat"}], "info": {}},
+        "b.traj.json": turns,
+        "c.trajectory.json": {"only": [{"n": 1}, {"n": 2}]},
+    }
+    made = hub({name: json.dumps(value).encode() for name, value in contents.items()} | {"d.traj": b'{"cut": '})
+    async with made.opened() as client:
+        split = await opened(client)
+        page = await split.page(0, 10)
+        assert [place.path for place in page.rows] == ["a.traj", "b.traj.json", "c.trajectory.json", "d.traj"]
+        values = [place.row.value for place in page.rows]
+        assert values == [contents["a.traj"], {"messages": turns}, contents["c.trajectory.json"], None]
+        assert page.rows[3].row.broken is not None
+        assert (page.count, page.known, await split.count()) == (4, 4, 4)
+        assert [place.path for place in (await split.page(2, 1)).rows] == ["c.trajectory.json"]
+        assert (await split.page(9, 5)).rows == ()
+
+
+async def test_recorded_rollouts_beside_lists_of_such_are_counted_with_them(hub: Make) -> None:
+    listed = json.dumps([{"conversations": [], "n": at} for at in range(3)]).encode()
+    made = hub({"a.traces.json": listed, "b.trajectory.json": b'{"steps": []}'})
+    async with made.opened() as client:
+        page = await (await opened(client)).page(0, 10)
+        assert [place.path for place in page.rows] == ["a.traces.json"] * 3 + ["b.trajectory.json"]
+        assert page.count == 4

@@ -11,6 +11,8 @@ KINDS = {
     "parquet": "parquet",
 }
 """Suffix to how a file holds its rows."""
+_RECORDED = re.compile(r".*[^/]\.(?:traj|trajectory)(?:\.[\w-]{1,40})*(?<!\.jsonl)", re.IGNORECASE)
+_FOLDERS = frozenset({"trajectories", "trajs", "transcripts"})
 _TABLE = re.compile(r"[\s\ufeff]*(?:\[\s*\{|\{\s*\"[^\"\n]{0,200}\"\s*:\s*[\[{])")
 
 
@@ -28,6 +30,17 @@ def kind_of(path: str) -> str | None:
     """`lines`, `delimited`, `document` or `parquet`; None for a file that holds no rows."""
     kind = KINDS.get(plain_name(path).lower().rpartition("/")[2].rpartition(".")[2])
     return None if kind == "parquet" and packing_of(path) else kind
+
+
+def is_single(path: str) -> bool:
+    """Whether the file is one row whatever it holds: what was recorded of one rollout. Those of Harbor's jobs, each
+    in the folder of its agent, are files of a trial."""
+    *folders, name = plain_name(path).lower().split("/")
+    if folders and folders[-1] == "agent":
+        return False
+    if name.endswith((".traj", ".json")) and _RECORDED.fullmatch(name):
+        return True
+    return name.endswith(".json") and not name.endswith(".traces.json") and not _FOLDERS.isdisjoint(folders)
 
 
 def begins_as_table(text: str) -> bool:

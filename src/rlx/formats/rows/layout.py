@@ -10,13 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from rlx.formats.rows.kinds import kind_of
+from rlx.formats.rows.kinds import is_single, kind_of
 from rlx.formats.rows.patterns import Work, expand
 
 MAX_CONFIGS: Final = 3000
 MAX_FILES: Final = 20_000
 """Files of one split."""
 _MAX_NAME: Final = 200
+_TRAJECTORIES: Final = "trajectories"
+"""The split of files of one rollout each, beside others."""
 _FORMATS: Final = {"lines": "json", "document": "json", "delimited": "csv", "parquet": "parquet"}
 _SPLITS: Final = {
     "train": ("train", "training"),
@@ -77,16 +79,30 @@ def layout(card: Mapping[str, object], paths: Sequence[str], converted: Sequence
         if found.splits:
             return found
         return Layout(_converted(converted), found.unmatched)
-    lines = [path for path in tables if kind_of(path) != "document"]  # documents beside rows tell of them
-    splits = _splits("default", _by_name(lines or tables), {})
+    recorded, others = _recorded(tables)
+    lines = [path for path in others if kind_of(path) != "document"]  # documents beside rows tell of them
+    if recorded and not lines and len(others) <= len(recorded):
+        others = []
+    splits = _splits("default", _by_name(lines or others), {})
+    if recorded:
+        chosen = {_TRAJECTORIES: recorded} if splits else _by_name(recorded)
+        splits += _splits("default", chosen, {})
     return Layout(_ordered(splits, "default") or _converted(converted))
+
+
+def _recorded(tables: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Files of one rollout each, with lists of such in their company, and the other tables."""
+    single = {path for path in tables if is_single(path)}
+    if single:
+        single |= {path for path in tables if path.lower().endswith(".traces.json")}
+    return [path for path in tables if path in single], [path for path in tables if path not in single]
 
 
 def is_table(path: str) -> bool:
     """Whether a file may hold rows: hidden ones, folders that begin with two underscores, and metadata do not."""
     parts = path.split("/")
     hidden = any(part.startswith((".", "__")) for part in parts)
-    return kind_of(path) is not None and not hidden and parts[-1].lower() not in _NO_ROWS
+    return (kind_of(path) is not None or is_single(path)) and not hidden and parts[-1].lower() not in _NO_ROWS
 
 
 def _configs(card: Mapping[str, object]) -> list[Mapping[str, object]]:
@@ -166,12 +182,12 @@ def _by_name(paths: Sequence[str]) -> dict[str, list[str]]:
 
 def _splits(config: str, chosen: Mapping[str, Sequence[str]], options: Mapping[str, object]) -> list[Split]:
     """Splits of one format: that of most files, for the rows of a config are of one make."""
-    votes = Counter(_FORMATS[kind_of(path) or "lines"] for files in chosen.values() for path in files)
+    votes = Counter(_FORMATS[kind_of(path) or "document"] for files in chosen.values() for path in files)
     if not votes:
         return []
     format_ = max(votes, key=lambda name: (votes[name], name))
     kept = {
-        name: tuple(path for path in files if _FORMATS[kind_of(path) or "lines"] == format_)[:MAX_FILES]
+        name: tuple(path for path in files if _FORMATS[kind_of(path) or "document"] == format_)[:MAX_FILES]
         for name, files in chosen.items()
     }
     return [Split(config, name, format_, files, options) for name, files in kept.items() if files]

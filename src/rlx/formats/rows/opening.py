@@ -19,7 +19,7 @@ import anyio.to_thread
 from rlx.formats.rows.kinds import kind_of, packing_of, plain_name
 from rlx.formats.rows.sources.base import Row, Source, Unreadable
 from rlx.formats.rows.sources.delimited import open_delimited
-from rlx.formats.rows.sources.json_rows import Found, open_document, open_lines
+from rlx.formats.rows.sources.json_rows import Found, open_document, open_lines, open_single
 from rlx.formats.rows.sources.marks import Marks
 from rlx.formats.rows.sources.octets import Blocks, Held, Octets, Ranged
 from rlx.formats.rows.sources.parquet import ParquetSource, read_footer
@@ -71,7 +71,7 @@ class RowFile:
     repo: Repo
     entry: TreeEntry
     options: Mapping[str, object] = field(default=_PLAIN)
-    """What the card says of how it is read: `sep` or `delimiter`, `field`."""
+    """What the card says of how it is read: `sep` or `delimiter`, `field`; `single`: it is one row."""
 
     @property
     def path(self) -> str:
@@ -161,6 +161,8 @@ def opened(path: str, octets: Octets, folder: Path | None, options: Mapping[str,
         unpacking = Unpacking(packing, folder)
         inner = opened(plain_name(path), Unpacked(octets, unpacking), folder, options)
         return lambda packed: inner(Unpacked(packed, unpacking))
+    if options.get("single") is True:
+        return _json(open_single(octets), folder)
     if kind == "parquet":
         footer = read_footer(octets)
         return lambda octets: ParquetSource(octets, footer, folder)

@@ -3,12 +3,14 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Final
 
 from rlx.errors import NotFound, TooLarge, Upstream, UserError
+from rlx.formats.rows.kinds import is_single
 from rlx.formats.rows.layout import Layout, Split, layout
 from rlx.formats.rows.opening import PATIENCE, RowFile, Rows
-from rlx.formats.rows.sources.base import Row, Unreadable
+from rlx.formats.rows.sources.base import MAX_PART, Row, Unreadable
 from rlx.formats.rows.viewer_rows import ViewerTable, viewer_of
 from rlx.hub.parallel import each
 from rlx.hub.repo import Repo
@@ -50,8 +52,10 @@ class Found:
             entry = await self.repo.entry(path)
             if entry is None:
                 raise NotFound(f"No file {path[:200]!r} in {self.repo.key}.")
-            files.append(RowFile(self.repo, entry, split.options))
-        return SplitRows(tuple(files), table)
+            options = {**split.options, "single": True} if is_single(path) else split.options
+            files.append(RowFile(self.repo, entry, options))
+        singles = {number: 1 for number, file in enumerate(files) if "single" in file.options}
+        return SplitRows(tuple(files), table, singles)
 
 
 async def find_splits(repo: Repo) -> Found:
@@ -149,6 +153,8 @@ class SplitRows:
         return await self._viewed(self.viewer, page, limit)
 
     async def _page(self, offset: int, limit: int, columns: Sequence[str] | None, patience: float) -> SplitPage:
+        if self.files and all("single" in file.options for file in self.files):
+            return await self._singles(offset, limit)
         found: list[Place] = []
         names: tuple[str, ...] = ()
         before = known = 0
@@ -169,6 +175,20 @@ class SplitRows:
         total = self._length()
         reach = total if total is not None else max(before, known)
         return SplitPage(offset, tuple(found), names, total, reach, refused, self._trouble)
+
+    async def _singles(self, offset: int, limit: int) -> SplitPage:
+        """Rows that are a file each, read side by side."""
+        pages: dict[int, Rows] = {}
+
+        async def read(number: int) -> None:
+            pages[number] = await self.files[number].page(0, 1)
+
+        sizes = accumulate(file.entry.size for file in self.files[offset : offset + limit])
+        near = sum(1 for at, size in enumerate(sizes) if at == 0 or size <= MAX_PART)
+        await each(range(offset, offset + near), read, at_once=_AT_ONCE)
+        found = [place for number in sorted(pages) for place in _places(self.files[number].path, pages[number])]
+        names = tuple(dict.fromkeys(name for number in sorted(pages) for name in pages[number].columns))
+        return SplitPage(offset, tuple(found), names, len(self.files), len(self.files), ())
 
     async def count(self, *, patience: float = PATIENCE) -> int | None:
         """Rows in all, as far as that can be known now; files are looked at side by side."""

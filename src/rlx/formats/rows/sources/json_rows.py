@@ -110,6 +110,31 @@ def open_document(octets: Octets, within: str | None = None) -> Found:
     raise Unreadable(say("rows.large_document", megabytes=WHOLE // 2**20))
 
 
+def open_single(octets: Octets) -> Found:
+    """A document that is one row, whatever it holds: a list of messages is under their name. One that cannot be read is
+    a row all the same, which tells why."""
+    try:
+        return _listed("object", [_single(octets)])
+    except Unreadable as error:
+        return Found(JsonReading("object", (), Elements()), rows=(Row(None, broken=error.reason),))
+
+
+def _single(octets: Octets) -> object:
+    head, start = _head(octets)
+    data = octets.read(start, start + WHOLE + 1) if len(head) >= HEAD - start else head
+    if len(data) > WHOLE:
+        raise Unreadable(say("rows.long_row", megabytes=WHOLE // 2**20))
+    try:
+        value, _ = parse_json(data.decode("utf-8", "replace"))
+    except RecursionError as error:
+        raise Unreadable(say("rows.deep_row")) from error
+    except json.JSONDecodeError as error:
+        raise Unreadable(_broken(error, len(data))) from error
+    except ValueError as error:
+        raise Unreadable(say("rows.no_json")) from error
+    return {"messages": value} if isinstance(value, list) else value
+
+
 def names(rows: Iterable[Row]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for row in rows:
