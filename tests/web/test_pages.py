@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
-from rlx.web.assets import SCRIPTS, SHEETS, assets
+from rlx.web.assets import SHEETS, assets
 from rlx.web.pages import PAGES
 from tests.toy import DOWN, REFS, TOKEN, ToyServices
 from tests.web.conftest import visitor
@@ -313,16 +313,6 @@ async def test_a_page_has_one_style_sheet_of_all_its_parts(client: httpx2.AsyncC
         told = (await client.get(f"/static/x/{sheet}")).text
         for part in SHEETS[sheet]:
             assert assets().contents[f"{part}.css"].content.decode() in told
-
-
-async def test_a_page_has_one_script_that_asks_for_no_other(client: httpx2.AsyncClient) -> None:
-    for path in PAGES_WITH_TWINS:
-        page = (await client.get(path)).text
-        (script,) = re.findall(r'<script type="module" fetchpriority="low" src="/static/[^/]+/([^"]+)"', page)
-        assert page.count("<script") == 1
-        assert script in SCRIPTS
-        told = (await client.get(f"/static/x/{script}")).text
-        assert not re.search(r"^\s*(import|export)\b", told, re.MULTILINE)
 
 
 async def test_static_files_come_packed_to_who_can_unpack_them(client: httpx2.AsyncClient) -> None:

@@ -25,16 +25,6 @@ SHEETS = {
     "page-patterns.css": (*_CONTENT, "explore", "environment", "files", "print"),
 }
 """The one style sheet of a page, by the files it is made of: a page is not drawn before all of its styles are there."""
-SCRIPTS = {
-    "page.js": ("every",),
-    "page-explore.js": ("every", "explore"),
-    "page-tasks.js": ("every", "tasks"),
-    "page-environment.js": ("every", "environment"),
-    "page-task.js": ("every", "task"),
-    "page-files.js": ("every", "files"),
-}
-"""The one script of a page, by the modules it is made of: a dozen files would be asked for and compiled while the page
-is being drawn, on the same processor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +47,7 @@ def assets() -> Assets:
     for sheet, parts in SHEETS.items():
         found[sheet] = b"\n".join(found[f"{part}.css"] for part in parts)
     modules = {name.removesuffix(".js"): found[name].decode() for name in found if name.endswith(".js")}
-    for script, roots in SCRIPTS.items():
-        found[script] = packed_script(modules, roots).encode()
+    found |= {f"{name}.js": packed_script(modules, name).encode() for name in modules}
     total = sha256()
     for name in sorted(found):
         total.update(name.encode() + b"\0" + found[name])

@@ -1,23 +1,27 @@
-"""Several modules of the site as one: what a page's scripts import of each other comes first in the same file."""
+"""A script of the site and the modules it imports, as one file.
+
+A dozen small ones would be asked for and compiled while the page is being drawn, on the same processor.
+"""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 _IMPORT = re.compile(r'^import (?:(?P<names>\{[^}\n]+\}) from )?"\./(?P<module>[a-z_]+)\.js";', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function (\w+))", re.MULTILINE)
-_LEFT = re.compile(r"^\s*(?:import|export)\b.*", re.MULTILINE)
+_IMPORT_LEFT = re.compile(r"^\s*import\b.*", re.MULTILINE)
+_EXPORT_LEFT = re.compile(r"^\s*export\b.*", re.MULTILINE)
 
 
-def packed_script(modules: Mapping[str, str], roots: Iterable[str]) -> str:
-    """One module that does what `roots` do in turn. Each module that they import runs once, before those that use it.
+def packed_script(modules: Mapping[str, str], name: str) -> str:
+    """The module `name` of `modules`, texts by name, after those it imports, each of which runs once before its users.
 
-    `modules` are texts by name. They may import functions of one another by name and export functions; `ValueError` for
-    any other form, and for modules that import each other in a circle.
+    They may import functions of one another by name; those that are imported may export functions. `ValueError` for any
+    other form, and for modules that import each other in a circle.
     """
     order: dict[str, None] = {}
-    for root in roots:
-        _collect(modules, root, order, ())
-    return "\n".join(_alone(name, modules[name]) for name in order)
+    _collect(modules, name, order, ())
+    del order[name]
+    return "\n".join([*(_enclosed(part, modules[part]) for part in order), _bound(name, modules[name])])
 
 
 def _collect(modules: Mapping[str, str], name: str, order: dict[str, None], above: tuple[str, ...]) -> None:
@@ -29,13 +33,20 @@ def _collect(modules: Mapping[str, str], name: str, order: dict[str, None], abov
     order.setdefault(name)
 
 
-def _alone(name: str, text: str) -> str:
+def _enclosed(name: str, text: str) -> str:
     """A module as the value of what it exports; its other names stay its own."""
-    body = _EXPORT.sub("", _IMPORT.sub(_bound, text))
-    if left := _LEFT.search(body):
-        raise ValueError(f"{name}.js cannot be packed: {left[0].strip()}")
+    body = _EXPORT.sub("", _bound(name, text))
+    _check(name, _EXPORT_LEFT.search(body))
     return f"const ${name} = (() => {{\n{body}\nreturn {{ {', '.join(_EXPORT.findall(text))} }};\n}})();"
 
 
-def _bound(found: re.Match[str]) -> str:
-    return f"const {found['names']} = ${found['module']};" if found["names"] else ""
+def _bound(name: str, text: str) -> str:
+    """A module whose imports are taken from what was packed before it."""
+    body = _IMPORT.sub(lambda found: f"const {found['names']} = ${found['module']};" if found["names"] else "", text)
+    _check(name, _IMPORT_LEFT.search(body))
+    return body
+
+
+def _check(name: str, left: re.Match[str] | None) -> None:
+    if left is not None:
+        raise ValueError(f"{name}.js cannot be packed: {left[0].strip()}")
