@@ -27,14 +27,19 @@ _PEEKED: Final = 2 * 1024 * 1024
 """Bytes from the beginning of a tar file by whose names it is told what it holds."""
 _AT_ONCE: Final = 8 * 1024 * 1024
 """Bytes of a tar file that are asked for at a time."""
-_SPOOLED: Final = "unpacked.tar"
 
 
 def stem(path: str) -> str | None:
     """The name of the archive at `path` without its suffix; None where it is not called as an archive."""
+    found = suffix(path)
+    return path.rpartition("/")[2][: -len(found)] if found else None
+
+
+def suffix(path: str) -> str | None:
+    """What tells by its name that the file at `path` is an archive, as it is spelled there."""
     leaf = path.rpartition("/")[2]
-    found = next((suffix for suffix in SUFFIXES if leaf.lower().endswith(suffix) and len(leaf) > len(suffix)), None)
-    return leaf[: -len(found)] if found else None
+    found = next((item for item in SUFFIXES if leaf.lower().endswith(item) and len(leaf) > len(item)), None)
+    return leaf[-len(found) :] if found else None
 
 
 def peek(octets: Octets) -> tuple[str, ...]:
@@ -61,6 +66,8 @@ class Archive:
     members: tuple[Member, ...]
     spooled: Path | None
     """Of a tar file, what it unpacks to."""
+    held: int = 0
+    """Bytes of that."""
 
     def read(self, octets: Octets, member: Member, start: int = 0, end: int | None = None) -> bytes:
         """Bytes of a member. `octets` are those of the archive. Raises `RefusedArchive`, and what reading raises."""
@@ -74,8 +81,8 @@ class Archive:
         return data
 
 
-def open_archive(octets: Octets, folder: Path, budget: Budget = REPOSITORY) -> Archive:
-    """List an archive; `folder` is its drawer on local disk. Raises `RefusedArchive`, and what reading raises."""
+def open_archive(octets: Octets, path: Path, budget: Budget = REPOSITORY) -> Archive:
+    """List an archive; `path` is where a tar file is unpacked to. Raises `RefusedArchive`, and what reading raises."""
     size = octets.size or 0
     if size > budget.packed:
         raise RefusedArchive(say("packed.large", megabytes=budget.packed // 2**20))
@@ -84,11 +91,14 @@ def open_archive(octets: Octets, folder: Path, budget: Budget = REPOSITORY) -> A
         raise RefusedArchive(say("packed.unknown"))
     if kind == "zip":
         return Archive(kind, tuple(members(kind, octets, budget)), None)
-    path = _spool(octets, kind, folder / _SPOOLED, budget)
-    with on_disk(path) as tar:
-        if not is_tar(tar.read(0, BLOCK)):
-            raise RefusedArchive(say("packed.no_tar"))
-        return Archive(kind, tuple(members(kind, tar, budget)), path)
+    try:
+        with on_disk(_spool(octets, kind, path, budget)) as tar:
+            if not is_tar(tar.read(0, BLOCK)):
+                raise RefusedArchive(say("packed.no_tar"))
+            return Archive(kind, tuple(members(kind, tar, budget)), path, tar.size)
+    except RefusedArchive:
+        path.unlink(missing_ok=True)
+        raise
 
 
 class OnDisk:
@@ -134,6 +144,7 @@ def _spool(octets: Octets, kind: Kind, path: Path, budget: Budget) -> Path:
 def _pieces(octets: Octets, kind: Kind, budget: Budget) -> Iterator[bytes]:
     size = octets.size or 0
     if kind == "tar":
+        budget.check(size, size)
         for start in range(0, size, _AT_ONCE):
             yield octets.read(start, start + _AT_ONCE)
     else:

@@ -23,6 +23,10 @@ class Lying:
 class Layout:
     files: Mapping[str, Lying]
     """By path, sorted."""
+    places: Mapping[str, str]
+    """By archive that holds tasks the folder below which it lies; empty for the top."""
+    parents: tuple[str, ...]
+    """Folders right above tasks."""
     refused: tuple[tuple[str, Say], ...]
     """Tasks that hold what cannot be had, and why."""
 
@@ -36,11 +40,16 @@ def lay_out(archives: Mapping[str, tuple[Member, ...]]) -> Layout:
     roots = {path: task_roots(member.path for member in found) for path, found in archives.items()}
     shared = _clashing({path: [root or stem(path) or path for root in of] for path, of in roots.items()})
     files: dict[str, Lying] = {}
+    places: dict[str, str] = {}
+    parents: set[str] = set()
     refused: list[tuple[str, Say]] = []
     for path, found in sorted(archives.items()):
         inside = roots[path]
         known = frozenset(inside)
         prefix = path if path in shared else (stem(path) or path) if inside == ("",) else ""
+        if inside:
+            places[path] = prefix
+            parents |= {f"{prefix}/{root}".strip("/").rpartition("/")[0] for root in inside}
         broken = {
             root: member.refused for member in found if member.refused for root in inside if _in(member.path, root)
         }
@@ -51,7 +60,7 @@ def lay_out(archives: Mapping[str, tuple[Member, ...]]) -> Layout:
             is_kept = root not in broken if root is not None else _is_manifest(member.path)
             if is_kept and member.refused is None:
                 files.setdefault(place, Lying(place, path, member))
-    return Layout(dict(sorted(files.items())), tuple(refused))
+    return Layout(dict(sorted(files.items())), places, tuple(sorted(parents)), tuple(refused))
 
 
 def _clashing(roots: Mapping[str, list[str]]) -> frozenset[str]:

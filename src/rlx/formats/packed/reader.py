@@ -9,6 +9,7 @@ from rlx.answers import ShownJson, name, whole
 from rlx.answers.stored import stored_json
 from rlx.formats.harbor.reader import HarborReader
 from rlx.formats.harbor.support import dataset_support
+from rlx.formats.packed.run_there import of_archives
 from rlx.formats.packed.view import TOLD, PackedRepo, view
 from rlx.hub.info import TreeEntry
 from rlx.hub.repo import Repo
@@ -45,7 +46,12 @@ class PackedReader(HarborReader):
         told = facts["packed"]
         found = say("packed.how", n=told.get("archives", 0), tasks=counts.tasks)
         notes = tuple(_refused(told))
-        sections = (*inner.sections, *([Section("refused", say("packed.refused"), notes)] if notes else []))
+        runs = of_archives(told)
+        sections = (
+            *inner.sections,
+            *([runs] if runs else []),
+            *([Section("refused", say("packed.refused"), notes)] if notes else []),
+        )
         return SummaryView(sections, (found, *inner.how[1:]), dataset_support(found))
 
 

@@ -1,7 +1,7 @@
 """An unpacked Harbor task as the index would keep it and its page would show it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from rlx.hub.info import TreeEntry
 from rlx.ids import check_ref
 from rlx.index.records import TaskRecord, TaskView
 from rlx.index.saving import MAX_FILE
-from rlx.model import Blob, FileEntry
+from rlx.model import Blob, FileEntry, Section
 from rlx.texts import say
 
 _READER: Final = HarborReader()
@@ -25,28 +25,31 @@ _NAMELESS: Final = "task"
 
 
 @dataclass(frozen=True, slots=True)
-class Usual:
-    """Titles and briefs that too many tasks share for them to tell one from another."""
+class Around:
+    """What the set of a task tells of it."""
 
     titles: frozenset[str] = frozenset()
     briefs: frozenset[str] = frozenset()
+    """Shared by too many tasks for them to tell one from another."""
+    sections: tuple[Section, ...] = ()
+    """At the end of every page."""
 
 
 class PackedTask:
     """Meets `rlx.formats.processors.base.Opened`."""
 
-    def __init__(self, files: Mapping[str, bytes], called: str = "", usual: Usual | None = None) -> None:
+    def __init__(self, files: Mapping[str, bytes], called: str = "", around: Around | None = None) -> None:
         """`files` by their path in the task; `called` is its folder's name. Raises `RefusedArchive`."""
         self._files = files
         self._called = called
-        self._usual = usual or Usual()
+        self._around = around or Around()
         self.record = _read(files, called or _NAMELESS)
 
     @property
     def title(self) -> Shown:
         """Empty where nothing but its place tells it from others."""
         title = self.record.card.title
-        if str(title) in self._usual.titles or (not self._called and str(title) == _NAMELESS):
+        if str(title) in self._around.titles or (not self._called and str(title) == _NAMELESS):
             return name(self._called)
         return title
 
@@ -59,7 +62,7 @@ class PackedTask:
     def card(self) -> RowCard:
         card = self.record.card
         told = {f"meta:{key}": tuple(map(name, dict.fromkeys(of))) for key, of in self._note("metadata", {}).items()}
-        brief = next((text for text in self.briefs if str(text) not in self._usual.briefs), card.brief)
+        brief = next((text for text in self.briefs if str(text) not in self._around.briefs), card.brief)
         return RowCard(
             title=self.title,
             brief=brief,
@@ -70,7 +73,8 @@ class PackedTask:
 
     @cached_property
     def view(self) -> TaskView:
-        return _READER.task_view(self.record)
+        view = _READER.task_view(self.record)
+        return replace(view, sections=(*view.sections, *self._around.sections))
 
     @property
     def withheld(self) -> tuple[Withheld, ...]:
@@ -101,9 +105,9 @@ class PackedTask:
         return self.record.notes.get(key, default)
 
 
-def open_task(data: bytes, called: str = "", usual: Usual | None = None) -> PackedTask:
+def open_task(data: bytes, called: str = "", around: Around | None = None) -> PackedTask:
     """The one task in an archive. Raises `RefusedArchive` with the reason."""
-    return PackedTask(dict(sorted(task_files(unpack(data)).items())), called, usual)
+    return PackedTask(dict(sorted(task_files(unpack(data)).items())), called, around)
 
 
 def folder_name(told: object) -> str:

@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import anyio
@@ -13,8 +13,8 @@ import anyio.to_thread
 from rlx.errors import TooLarge
 from rlx.formats.harbor.discovery import SETTINGS
 from rlx.formats.packed.archive import Archive, open_archive, stem
-from rlx.formats.packed.budget import Member, RefusedArchive
-from rlx.formats.packed.layout import Lying, lay_out
+from rlx.formats.packed.budget import REPOSITORY, Budget, Member, RefusedArchive
+from rlx.formats.packed.layout import Layout, Lying, lay_out
 from rlx.formats.rows.sources.octets import Blocks, Ranged
 from rlx.hub.info import TreeEntry
 from rlx.hub.parallel import each
@@ -29,7 +29,12 @@ TOLD: Final = ".packed.json"
 """Where the view tells its reader what it was made of. No file of an archive lies there."""
 _NAMED: Final = 50
 """Refusals that are told one by one."""
+_UNPACKED: Final = 100_000
+"""Characters of the paths of archives that are told one by one."""
 _THREADS: Final = 8
+_AT_ONCE: Final = 4
+MAX_SPOOLED: Final = 12 * 1024**3
+"""Bytes on local disk that the tar files of a repository unpack to together."""
 _blocks = Blocks(32 * 1024 * 1024)
 
 
@@ -48,7 +53,7 @@ def octets_of(repo: Repo, entry: TreeEntry) -> Ranged:
     def fetch(start: int, end: int) -> bytes:
         return anyio.from_thread.run(repo.fetch_range, entry, start, end)
 
-    return Ranged(_drawer(repo, entry), entry.size, fetch, _blocks)
+    return Ranged(_contents(repo, entry), entry.size, fetch, _blocks)
 
 
 @dataclass(slots=True)
@@ -90,27 +95,49 @@ class PackedRepo(Repo):
     async def _opened(self, tree: Tree) -> Tree:
         found = archives_of(tree.files)
         refused: dict[str, Say] = {entry.path: say("packed.too_many") for entry in found[MAX_ARCHIVES:]}
+        held = listed = 0
 
         async def open_(entry: TreeEntry) -> None:
+            nonlocal held, listed
+            room, left = MAX_SPOOLED - held, self.max_files - listed
+            budget = replace(
+                REPOSITORY, total=min(REPOSITORY.total, room), members=max(1, min(REPOSITORY.members, left))
+            )
             try:
-                archive = await self._run(lambda: self._open(entry))
+                archive = await self._run(lambda: self._open(entry, budget))
             except RefusedArchive as error:
                 refused[entry.path] = error.reason
-            else:
-                self._archives[entry.path] = (entry, archive)
+                return
+            held, listed = held + archive.held, listed + len(archive.members)
+            self._archives[entry.path] = (entry, archive)
+            if self.outer.on_listed:
+                self.outer.on_listed(listed)
 
-        await each(found[:MAX_ARCHIVES], open_, at_once=_THREADS)
+        await each(found[:MAX_ARCHIVES], open_, at_once=_AT_ONCE)
         members: dict[str, tuple[Member, ...]] = {path: of.members for path, (_, of) in self._archives.items()}
         laid_out = await anyio.to_thread.run_sync(lay_out, members)
         self._lying = laid_out.files
-        self._told = _told(len(self._archives), [*sorted(refused.items()), *laid_out.refused])
+        self._told = self._telling(laid_out, [*sorted(refused.items()), *laid_out.refused])
         return Tree(dict(sorted(self._entries(tree))), {})
 
-    def _open(self, entry: TreeEntry) -> Archive:
+    def _telling(self, layout: Layout, refused: Sequence[tuple[str, Say]]) -> bytes:
+        told = {
+            "key": self.key.repo_id,
+            "sha": self.sha,
+            "archives": len(layout.places),
+            "unpack": list(layout.places.items()) if sum(map(len, layout.places)) < _UNPACKED else [],
+            "parents": layout.parents[:_NAMED],
+            "refused": [{"where": where[:200], "why": text_out(why)} for where, why in refused[:_NAMED]],
+            "more": max(0, len(refused) - _NAMED),
+        }
+        return json.dumps(told).encode()
+
+    def _open(self, entry: TreeEntry, budget: Budget) -> Archive:
         desk = self.outer.desk
         if desk is None:
             raise ValueError("Archives are opened from a HubClient that has a desk.")
-        return open_archive(octets_of(self.outer, entry), desk.drawer(_drawer(self.outer, entry)))
+        drawer = desk.drawer(_named(self.outer, self.outer.sha))
+        return open_archive(octets_of(self.outer, entry), drawer / f"{_contents(self.outer, entry)}.tar", budget)
 
     def _entries(self, tree: Tree) -> list[tuple[str, TreeEntry]]:
         found = {path: entry for path, entry in tree.files.items() if "/" not in path and path not in (TOLD, SETTINGS)}
@@ -129,17 +156,11 @@ def view(repo: Repo) -> PackedRepo:
     return PackedRepo(repo.client, repo.info, repo.token, repo.max_files, repo.deadline, repo.marks, outer=repo)
 
 
-def _told(archives: int, refused: list[tuple[str, Say]]) -> bytes:
-    told = {
-        "archives": archives,
-        "refused": [{"where": where[:200], "why": text_out(why)} for where, why in refused[:_NAMED]],
-        "more": max(0, len(refused) - _NAMED),
-    }
-    return json.dumps(told).encode()
+def _contents(repo: Repo, entry: TreeEntry) -> str:
+    return _named(repo, entry.oid or f"{repo.sha}/{entry.path}", str(entry.size))
 
 
-def _drawer(repo: Repo, entry: TreeEntry) -> str:
-    """Names the contents, within the repository: who may read that may share what is known of them."""
-    contents = entry.oid or f"{repo.sha}/{entry.path}"
-    told = (repo.client.endpoint, str(repo.key), contents, "archive", str(entry.size))
+def _named(repo: Repo, *parts: str) -> str:
+    """A name within the repository: who may read that may share what is known of it."""
+    told = (repo.client.endpoint, str(repo.key), "archives", *parts)
     return hashlib.sha256("\n".join(told).encode()).hexdigest()[:40]

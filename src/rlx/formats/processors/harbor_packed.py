@@ -5,6 +5,7 @@ import binascii
 import hashlib
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from threading import BoundedSemaphore, Lock
 from typing import Any, Final
 
@@ -15,11 +16,13 @@ from rlx.formats.harbor.finish import SHARED
 from rlx.formats.harbor.summary import summary_view
 from rlx.formats.harbor.support import dataset_support
 from rlx.formats.packed.budget import TASK, RefusedArchive
+from rlx.formats.packed.run_there import of_rows
 from rlx.formats.packed.streams import kind_of
-from rlx.formats.packed.task import PackedTask, Usual, folder_name, open_task
+from rlx.formats.packed.task import Around, PackedTask, folder_name, open_task
+from rlx.formats.packed.unpack import SETTINGS, unpack
 from rlx.formats.processors.base import Match, Roles, RowCard, ShownRow, Table
 from rlx.index.records import Counts, SummaryView, TaskView
-from rlx.model import Row
+from rlx.model import Row, Section
 from rlx.texts import say
 
 BLOBS: Final = ("task_binary", "task_tar", "tar", "archive", "task_archive", "files_tar", "bundle")
@@ -71,11 +74,12 @@ class PackedRows:
         self._column = column
         self._evidence = say("packed.match", column=name(column))
         self.policy = Policy("harbor-packed", deny=frozenset({column, *_columns(table)}))
-        self._usual = _usual([(row.get(column), _called(row)) for row in table.sample])
+        self._runs = _runs(column, table)
+        self._around = replace(_shared([(row.get(column), _called(row)) for row in table.sample]), sections=self._runs)
 
     def opened(self, row: ShownRow, value: Mapping[str, object]) -> PackedTask:
         """Raises `RefusedArchive`."""
-        return _opened(value.get(self._column), _called(value), self._usual)
+        return _opened(value.get(self._column), _called(value), self._around)
 
     def card(self, row: ShownRow) -> RowCard:
         """Of a row whose archive is refused: its name."""
@@ -96,7 +100,7 @@ class PackedRows:
         view = summary_view(record({**header, "problems": {"unparsed": [], "missing": []}}).value, counts)
         odd = told.get("odd", 0) if isinstance(told, dict) else 0
         how = (self._evidence, say("packed.how_rows"), *([say("packed.odd", n=odd)] if odd else []))
-        return SummaryView(view.sections, how, dataset_support(self._evidence))
+        return SummaryView((*view.sections, *self._runs), how, dataset_support(self._evidence))
 
 
 class _Kept:
@@ -127,34 +131,49 @@ class _Kept:
 _kept = _Kept(_KEPT)
 
 
-def _opened(value: object, called: str, usual: Usual) -> PackedTask:
+def _opened(value: object, called: str, around: Around) -> PackedTask:
     data = _bytes(value)
     if not data:
         raise RefusedArchive(say("packed.no_blob"))
-    key = (hashlib.blake2b(data, digest_size=16).digest(), called, usual)
+    key = (hashlib.blake2b(data, digest_size=16).digest(), called, around)
     task = _kept.get(key)
     if task is None:
         with _opening:
-            task = open_task(data, called, usual)
+            task = open_task(data, called, around)
         _kept.keep(key, task)
     return task
 
 
-def _usual(rows: Sequence[tuple[object, str]]) -> Usual:
+def _shared(rows: Sequence[tuple[object, str]]) -> Around:
     """What the first rows share."""
     tasks = []
     for value, called in rows:
         try:
-            tasks.append(_opened(value, called, Usual()))
+            tasks.append(_opened(value, called, Around()))
         except RefusedArchive:  # told where the row is shown
             continue
     titles = Counter(str(task.title) for task in tasks)
     briefs = Counter(text for task in tasks for text in {str(text) for text in task.briefs})
     limit = max(1.0, len(tasks) * SHARED)
-    return Usual(
+    return Around(
         frozenset(text for text, n in titles.items() if n > 1),
         frozenset(text for text, n in briefs.items() if n > limit),
     )
+
+
+def _runs(column: str, table: Table) -> tuple[Section, ...]:
+    """How to run them elsewhere: for bytes in parquet files, each with a task at its top or in one folder."""
+    cells = [_bytes(row[column]) for row in table.sample if isinstance(row.get(column), bytes)]
+    if not cells or not all(path.endswith(".parquet") for path in table.paths):
+        return ()
+    try:
+        roots = {path.count("/") for path in unpack(cells[0]) if path.rpartition("/")[2] == SETTINGS}
+    except RefusedArchive:
+        return ()
+    kinds = {kind_of(cell[:_HEAD]) == "zip" for cell in cells}
+    if min(roots, default=2) > 1 or len(kinds) > 1:
+        return ()
+    return (of_rows(table.key, table.sha, table.paths, column, wrapped=min(roots) == 1, zipped=kinds.pop()),)
 
 
 def _columns(table: Table) -> Iterator[str]:
@@ -164,7 +183,7 @@ def _columns(table: Table) -> Iterator[str]:
 
 def _opens(value: object) -> bool:
     try:
-        _opened(value, "", Usual())
+        _opened(value, "", Around())
     except RefusedArchive:
         return False
     return True
