@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -44,7 +44,7 @@ def read(package: Package) -> Mapping[str, object]:
     if not names:
         raise BadInput(f"{package.name} {package.version} has no resources servers where they were before.")
     servers = {name: _server(package, name, configured) for name in names}
-    agents = {name: _agent(name, configured) for name in sorted(configured.agents)}
+    agents = {name: _agent(name, configured, servers) for name in sorted(configured.agents)}
     loops = {
         path.split("/")[1]: about
         for path in package.match("responses_api_agents/*/app.py")
@@ -181,7 +181,7 @@ def _plain(text: str) -> str:
     return " ".join(_MARKUP.sub(lambda found: found[1] or "", text).split())
 
 
-def _agent(name: str, configured: _Configured) -> Mapping[str, object]:
+def _agent(name: str, configured: _Configured, servers: Collection[str]) -> Mapping[str, object]:
     kind, path, told, parent = configured.agents[name]
     entry: dict[str, object] = {"kind": kind, "config": path}
     seen = {name}
@@ -191,7 +191,7 @@ def _agent(name: str, configured: _Configured) -> Mapping[str, object]:
         told, parent = {**above, **told}, further
     server = told.get("resources_server")
     instance = server.get("name") if isinstance(server, Mapping) else None
-    if isinstance(instance, str) and instance in configured.servers:
+    if isinstance(instance, str) and instance in configured.servers and configured.servers[instance][0] in servers:
         entry["server"] = configured.servers[instance][0]
     if isinstance(told.get("max_steps"), int):
         entry["max_steps"] = told["max_steps"]

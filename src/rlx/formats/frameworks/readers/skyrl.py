@@ -1,21 +1,26 @@
-"""SkyRL: the environments that skyrl-gym registers, which a row's `env_class` names."""
+"""SkyRL: the environments of the SkyRL Gym that it brings along, which a row's `env_class` names."""
 
 import ast
 from collections.abc import Iterator, Mapping
 
+from rlx.errors import BadInput
 from rlx.formats.frameworks.packages import Package, classes, sentence
 
-PACKAGE = "skyrl-gym"
+PACKAGE = "skyrl"
+_ENVS = "skyrl_gym/envs/__init__.py"
 
 
 def read(package: Package) -> Mapping[str, object]:
-    envs = {}
-    for name, entry in _registered(package.module("skyrl_gym/envs/__init__.py")):
+    found = next(package.match(f"**/{_ENVS}"), None)
+    if found is None:
+        raise BadInput(f"{package.name} {package.version} has no {_ENVS}, which registers environments.")
+    root, envs = found.removesuffix(_ENVS), {}
+    for name, entry in _registered(package.module(found)):
         module, _, called = entry.partition(":")
-        path = f"{module.replace('.', '/')}.py"
-        found = classes(package.module(path)).get(called) if path in package.paths else None
-        if found is not None:
-            envs[name] = _entry(found)
+        path = f"{root}{module.replace('.', '/')}.py"
+        made = classes(package.module(path)).get(called) if path in package.paths else None
+        if made is not None:
+            envs[name] = _entry(made)
     return {"envs": dict(sorted(envs.items()))}
 
 
@@ -38,6 +43,8 @@ def _entry(found: ast.ClassDef) -> Mapping[str, object]:
             case ast.Call(ast.Name(called)) if called.endswith("ToolGroup"):
                 tools.append(called.removesuffix("ToolGroup"))
             case ast.Assign([ast.Attribute(attr="max_turns")], ast.IfExp(orelse=ast.Constant(int(number)))):
+                turns = number
+            case ast.Assign([ast.Attribute(attr="max_turns")], ast.Constant(int(number))):
                 turns = number
             case ast.Assign([ast.Attribute(attr="max_turns")], ast.Call(args=[_, ast.Constant(int(number))])):
                 turns = number
