@@ -12,6 +12,7 @@ from typing import Final
 from rlx.answers import keys
 from rlx.errors import BadInput
 from rlx.formats.folders.parts import SETTINGS, Parts, is_prompt, read_parts
+from rlx.formats.harbor.discovery import SETTINGS as HARBOR
 from rlx.formats.rows.layout import is_table
 from rlx.hub.info import TreeEntry
 from rlx.hub.tree import Marks
@@ -44,9 +45,12 @@ class Place:
 
 
 def places(tree: Mapping[str, TreeEntry]) -> tuple[Place, ...]:
-    """The tasks of a listing, sorted by root. A task inside a task is not one."""
+    """The tasks of a listing, sorted by root. None lies in another, in one of Harbor's, or around one."""
     is_whole = not any(path.endswith("/") for path in tree)
-    files = _below(tree, {root for path in tree if (root := _root(path)) is not None})
+    harbor = {path.rpartition("/")[0] for path in tree if path.rpartition("/")[2] == HARBOR}
+    around = {up for root in harbor for up in (root, *_above(root))}
+    marked = {root for path in tree if (root := _root(path)) is not None}
+    files = _below(tree, {root for root in marked - around if harbor.isdisjoint(_above(root))})
     found: dict[str, Parts] = {}
     for root, inside in files.items():
         skip = len(root) + 1 if root else 0
