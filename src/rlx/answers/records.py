@@ -177,10 +177,10 @@ class _Walk:
             if plain in self.policy.allow:
                 shown[label] = self.plain(inner)
                 continue
-            reason = self._reason(label, place, plain, inner, names, here)
+            reason = self._reason(label, place, plain, inner, names, here) or self._closed(plain, inner)
             if reason is not None:
                 if self.policy.echoes and reason != say("answers.column"):
-                    self.heard.gather(label, inner)
+                    self.heard.gather(plain, inner)
                 shown[label] = self.withhold(place, reason)
                 continue
             below = _Zone(
@@ -197,9 +197,6 @@ class _Walk:
     ) -> Say | None:
         if self.policy.columns is not None and "." not in plain and key not in self.policy.columns:
             return say("answers.column")
-        closed = plain in self.policy.only and not _is_object(value)
-        if closed or (plain.rpartition(".")[0] in self.policy.only and plain not in self.policy.look):
-            return say("answers.column")
         if key in self.policy.deny or plain in self.policy.deny:
             return say("answers.denied")
         if plain.rpartition(".")[0] in self.policy.given and not VARIABLE.fullmatch(str(value)):
@@ -211,6 +208,12 @@ class _Walk:
         if zone.strict and keys.flat(key) in keys.STRICT_CONTAINERS and _is_prose(value):
             return say("answers.key")
         return None
+
+    def _closed(self, plain: str, value: object) -> Say | None:
+        """Why a part of an object of which only some is shown is not."""
+        inside = plain.rpartition(".")[0] in self.policy.only and plain not in self.policy.look
+        opaque = plain in self.policy.only and not _is_object(value)
+        return say("answers.column") if inside or opaque else None
 
     def sequence(self, items: list[object], path: str, zone: _Zone) -> Json:
         roles = [_role(item) for item in items]

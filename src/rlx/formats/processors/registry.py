@@ -15,6 +15,8 @@ PROCESSORS: tuple[Entry, ...] = (
     Entry("verl", "rlx.formats.processors.verl:Verl"),
     Entry("harbor-packed", "rlx.formats.processors.harbor_packed:HarborPacked"),
     Entry("swe-bench", "rlx.formats.processors.swe_bench:SweBench"),
+    Entry("verifiers-evals", "rlx.formats.processors.verifiers_evals:VerifiersEvals"),
+    Entry("verifiers", "rlx.formats.processors.verifiers:Verifiers"),
     Entry("prompts", "rlx.formats.processors.prompts:Prompts"),
 )
 

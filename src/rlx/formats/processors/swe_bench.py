@@ -10,6 +10,7 @@ from typing import Final
 
 from rlx.answers import Json, Policy, ShownJson, name, record
 from rlx.answers.keys import names
+from rlx.errors import BadInput
 from rlx.formats.processors.base import Match, Roles, RowCard, ShownRow, Table
 from rlx.formats.processors.cards import brief_of, is_name, searched, title_of, usual_facets
 from rlx.formats.processors.prompts import summary
@@ -62,6 +63,8 @@ class SweBench:
         return Match(0.9, say("swe.match", columns=", ".join([issue, at, *tests[:2]])))
 
     def reading(self, table: Table, roles: Roles) -> "SweBenchReading":
+        if roles:
+            raise BadInput("The columns of SWE-bench's rows have the roles that the format gives them.")
         return SweBenchReading(_shape(table), _BY_KEY if KEY in table.columns else _POLICY)
 
 

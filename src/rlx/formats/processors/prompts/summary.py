@@ -13,10 +13,10 @@ _DRAWN: Final = ("difficulty", "category", "outcome", "reward", "model", "graded
 _TOP: Final = 8
 
 
-def sections(found: Cast | None, counts: Counts) -> tuple[Section, ...]:
+def sections(found: Cast | None, counts: Counts, keys: Sequence[str] = _DRAWN) -> tuple[Section, ...]:
     rows = tuple(role_rows(found)) if found else ()
     known = (
-        Section("overview", say("prompts.section.overview"), tuple(shares(counts))),
+        Section("overview", say("prompts.section.overview"), tuple(shares(counts, keys))),
         Section("roles", say("prompts.section.roles"), (Note(say("prompts.roles")), KeyValues(rows)) if rows else ()),
     )
     return tuple(section for section in known if section.blocks)
