@@ -1,6 +1,6 @@
 """The page of a task: the request as the agent sends it, who verifies, what it runs in, how to run it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from rlx.answers import MARK, Json, name, prose
@@ -27,9 +27,9 @@ _OWNED: Final = frozenset({REQUEST, "agent_ref", "task_source", "response", "rew
 _RATES: Final = ("pass_rate", "pass_rate_passed", "pass_rate_total")
 
 
-def sections(row: ShownRow, found: Known) -> tuple[Section, ...]:
-    """All but how to run it."""
-    used = {*_OWNED, *_ENVIRONMENT, *_RATES, *(found.server.verify if found.server else ())}
+def sections(row: ShownRow, found: Known, told_before: Collection[str] = ()) -> tuple[Section, ...]:
+    """All but how to run it; `told_before` are columns that are told elsewhere."""
+    used = {*told_before, *_OWNED, *_ENVIRONMENT, *_RATES, *(found.server.verify if found.server else ())}
     rest = [path for path in row.value if path not in used and not path.startswith("_ng_")]
     known = (
         prompt_section(row),

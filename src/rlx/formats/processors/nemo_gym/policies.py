@@ -18,7 +18,7 @@ _DENIED: Final = frozenset(
     }
 )
 """Answers and hidden tests under names that tell nothing."""
-_ATTEMPTS: Final = frozenset(
+ATTEMPTS: Final = frozenset(
     {
         *("extracted_answer", "extracted_grade", "extracted_judgement", "extracted_model_output"),
         *("extracted_model_code", "final_answer", "generation", "model_patch", "pred_text", "correct", "is_correct"),
@@ -47,8 +47,8 @@ ROLLOUTS: Final = Policy(
     "nemo-gym-rollouts",
     allow=_GIVEN | {"response.output", "policy_response"},
     deny=_DENIED,
-    look=_ATTEMPTS | {"response"},
-    echoes=_ATTEMPTS | {"response", "policy_response"},
+    look=ATTEMPTS | {"response"},
+    echoes=ATTEMPTS | {"response", "policy_response"},
 )
 
 

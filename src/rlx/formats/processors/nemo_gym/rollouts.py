@@ -10,10 +10,10 @@ from rlx.answers import MARK, Json, Policy, ShownJson, name
 from rlx.errors import BadInput
 from rlx.formats.conversation import turns
 from rlx.formats.processors.base import Match, Roles, RowCard, ShownRow, Table
-from rlx.formats.processors.nemo_gym.policies import ROLLOUTS, of_server
+from rlx.formats.processors.nemo_gym.policies import ATTEMPTS, ROLLOUTS, of_server
 from rlx.formats.processors.nemo_gym.request import REQUEST, request
 from rlx.formats.processors.nemo_gym.tasks import TaskReading, evidence, naming, server_of
-from rlx.formats.processors.prompts.cells import is_empty, opened
+from rlx.formats.processors.prompts.cells import is_empty, opened, told
 from rlx.index.records import Counts, SummaryView, TaskView
 from rlx.model import Block, KeyValues, Message, Note, Row, Section, Text, Transcript
 from rlx.texts import say
@@ -72,7 +72,8 @@ class RolloutReading:
         return replace(card, facets=facets, numbers=_numbers(row.value), of=_task(row.value))
 
     def view(self, row: ShownRow) -> TaskView:
-        view = self.task.view(row)
+        measures = [key for key, value in row.value.items() if _is_measure(key, value)]
+        view = self.task.view(row, {*measures, *ATTEMPTS, *_ERRORS, "policy_response", "mask_sample"})
         kept = [section for section in view.sections if section.id != "run-there"]
         results = tuple(_results(row.value)) if _is_rollout(row.value) else ()
         sections = (
@@ -162,6 +163,7 @@ def _results(row: Mapping[str, Json]) -> Iterator[Block]:
         if _number(value) is not None:
             rows.append(Row(name(key), name(f"{_number(value) or 0:,.0f}")))
     yield KeyValues(tuple(rows))
+    yield from told(row, [key for key in row if key in ATTEMPTS and not _is_measure(key, row[key])])
     status = _reply(row).get("status")
     if isinstance(status, str) and status not in ("", "completed", MARK):
         yield Note(say("nemo.rollouts.status", status=status[:60]), "warn")

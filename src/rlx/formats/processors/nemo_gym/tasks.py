@@ -1,7 +1,7 @@
 """The processor of NeMo Gym's rows: requests with what a resources server needs to verify what came of them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -106,9 +106,9 @@ class TaskReading:
             problem=problem,
         )
 
-    def view(self, row: ShownRow) -> TaskView:
+    def view(self, row: ShownRow, told_before: Collection[str] = ()) -> TaskView:
         found = self.known(row)
-        sections = page.sections(row, found)
+        sections = page.sections(row, found, told_before)
         return TaskView(
             _before_metadata(sections, run_section(found, self.table, row.path, row.at)),
             page.glance(row, found, self.card(row)),
