@@ -31,7 +31,7 @@ _ATTEMPTS: Final = keys.names(
     "output outputs outputtext completion completions response responses modelresponse modeltext modeloutput modelcode "
     "modelpatch policyresponse generatedresponse submission delegatedresponse opencoderunstdout opencoderunstderr"
 )
-"""Keys of what a model handed in: of these, patches alone are sought, as what it says is shown."""
+"""Keys of what a model handed in: what it says is shown."""
 
 
 @dataclass(slots=True)
@@ -49,9 +49,10 @@ class Echoes:
     _lines: set[tuple[str, str]] = field(default_factory=set)
     """Neighbouring lines of the texts that have some."""
 
-    def gather(self, key: str, value: object) -> None:
-        """Remember the texts of a value that is withheld."""
-        patches_only = keys.flat(key) in _ATTEMPTS
+    def gather(self, path: str, value: object) -> None:
+        """Remember the texts of a value that is withheld at `path`; of what was made of an attempt, patches alone."""
+        *above, key = path.split(".")
+        patches_only = keys.flat(key) in _ATTEMPTS or keys.hold(key) == "attempt" or "scores" in above
         for text in _strings(value):
             stripped = text.strip()
             if len(stripped) < LEAST or not any(map(str.isalnum, stripped)) or stripped in self.texts:

@@ -71,7 +71,7 @@ def _holds_results(content: object) -> bool:
 
 
 def _calls(item: Mapping[str, object]) -> list[Piece]:
-    told = item.get("tool_calls")
+    told = item.get("tool_calls") or item.get("tool_uses")
     if isinstance(told, str):
         told = parsed(told)
     found = []

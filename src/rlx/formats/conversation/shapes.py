@@ -8,7 +8,19 @@ from rlx.formats.conversation.pieces import ROLE_KEYS, parsed, spoken
 
 _LISTS: Final = ("messages", "conversations", "conversation", "turns", "history", "input", "prompt", "dialog", "chat")
 _SAID: Final = (
-    *("content", "value", "text", "message", "parts", "tool_calls", "function_call", "reasoning_content", "thought"),
+    *(
+        "content",
+        "value",
+        "text",
+        "message",
+        "parts",
+        "tool_calls",
+        "function_call",
+        "reasoning_content",
+        "thinking",
+        "thought",
+        "tool_uses",
+    ),
 )
 _LOOKED: Final = 50
 """Messages by which a list is judged."""

@@ -17,6 +17,7 @@ PROCESSORS: tuple[Entry, ...] = (
     Entry("swe-bench", "rlx.formats.processors.swe_bench:SweBench"),
     Entry("verifiers-evals", "rlx.formats.processors.verifiers_evals:VerifiersEvals"),
     Entry("verifiers", "rlx.formats.processors.verifiers:Verifiers"),
+    Entry("traces", "rlx.formats.processors.traces:Traces"),
     Entry("prompts", "rlx.formats.processors.prompts:Prompts"),
 )
 

@@ -1,0 +1,167 @@
+"""Which tables hold rollouts, and how each row is read."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from rlx.answers import Policy, Shown, ShownJson, name, record
+from rlx.errors import BadInput
+from rlx.formats.conversation import turns
+from rlx.formats.processors.base import Match, Roles, RowCard, ShownRow, Table
+from rlx.formats.processors.cards import brief_of, is_name, searched, title_of, usual_facets
+from rlx.formats.processors.prompts import summary
+from rlx.formats.processors.prompts.preambles import own_words, preambles
+from rlx.formats.processors.support import support
+from rlx.formats.processors.traces import measures, page
+from rlx.formats.processors.traces.policy import policy_of
+from rlx.formats.processors.traces.shapes import NAMES, TOOLS, agent_turns, said, talk_of
+from rlx.formats.rows.kinds import is_single, plain_name
+from rlx.index.records import Counts, SummaryView, TaskView
+from rlx.model import Facets, Message, Support
+from rlx.texts import Say, say
+
+_MOST: Final = 0.5
+"""Part of the first rows in which an agent must speak."""
+_BESIDE: Final = frozenset(
+    path for path in (*measures.REWARDS, *measures.MODELS, *measures.AGENTS, "exit_status") if "." not in path
+) | {"info", "final_metrics"}
+"""Columns that tell a rollout from an example to learn from."""
+_TOOLS: Final = 12
+_MAX_NAME: Final = 120
+
+
+class Traces:
+    """Meets `rlx.formats.processors.base.Processor`."""
+
+    name = "traces"
+    framework = "rows"
+    version = 1
+
+    def match(self, table: Table) -> Match | None:
+        talks = [talk for row in table.sample if (talk := talk_of(row)) is not None]
+        if not talks or len(talks) < len(table.sample) * _MOST:
+            return None
+        kind, column = Counter((talk.kind, talk.column) for talk in talks).most_common(1)[0][0]
+        if kind == "atif":
+            return Match(0.85, say("traces.match.atif", versions=_versions(table.sample)))
+        if kind == "swe-agent":
+            return Match(0.85, say("traces.match.swe_agent"))
+        if kind == "inspect":
+            return Match(0.85, say("traces.match.inspect"))
+        beside = next((name for name in table.columns if name in _BESIDE and name != column), None)
+        if beside is not None:
+            return Match(0.85, say("traces.match.outcome", column=column[:60], beside=beside))
+        if any(_goes_on(row[column]) for row in table.sample if row.get(column)):
+            return Match(0.5, say("traces.match.chat", column=column[:60]))
+        return None
+
+    def reading(self, table: Table, roles: Roles) -> "TracesReading":
+        if roles:
+            raise BadInput("Where rows are rollouts, columns have the roles that their names give them.")
+        talks = {talk for row in table.sample if (talk := talk_of(row)) is not None}
+        match = self.match(table)
+        evidence = match.evidence if match is not None and isinstance(match.evidence, Say) else say("traces.silent")
+        shared = preambles([_asked(said(row, talk)) for row in table.sample if (talk := talk_of(row)) is not None])
+        return TracesReading(policy_of(talks, table.sample), evidence, _titles(table.paths), shared)
+
+
+@dataclass(frozen=True, slots=True)
+class TracesReading:
+    """Meets `rlx.formats.processors.base.Reading`."""
+
+    policy: Policy
+    evidence: Say
+    titles: Mapping[str, str]
+    """Of rows that are files by themselves, by path."""
+    shared: tuple[str, ...]
+    """What many conversations begin with."""
+    columns: Sequence[str] | None = None
+
+    def card(self, row: ShownRow) -> RowCard:
+        talk = talk_of(row.value)
+        return self._card(row, said(row.value, talk) if talk is not None else ())
+
+    def view(self, row: ShownRow) -> TaskView:
+        talk = talk_of(row.value)
+        spoken = said(row.value, talk) if talk is not None else ()
+        card = self._card(row, spoken)
+        return TaskView(page.sections(row, talk, spoken, card), page.glance(card), (), self._support())
+
+    def facts(self, cards: Sequence[RowCard]) -> ShownJson:
+        return record({"rows": len(cards)}).value
+
+    def summary(self, facts: ShownJson, counts: Counts) -> SummaryView:
+        return SummaryView(summary.sections(None, counts), (self.evidence,), self._support())
+
+    def _card(self, row: ShownRow, spoken: Sequence[Message]) -> RowCard:
+        own = own_words(_asked(spoken), self.shared)
+        named = measures.task_name(row.value)
+        title = title_of(own, self.titles.get(row.path), named if is_name(named) else None)
+        texts = [item.text for item in spoken if item.kind == "message"]
+        return RowCard(
+            title if title.strip() else name(row.ref),
+            brief_of(own, title),
+            self._facets(row.value, spoken),
+            searched([own, *texts[:1], *texts[-1:]]),
+            measures.numbers_of(row.value, spoken),
+            measures.task_of(row.value),
+        )
+
+    def _facets(self, row: Mapping[str, Any], spoken: Sequence[Message]) -> Facets:
+        used = {
+            *NAMES,
+            *TOOLS,
+            *measures.TASKS,
+            *measures.MODELS,
+            *measures.AGENTS,
+            *measures.REWARDS,
+            *measures.STATUS,
+        }
+        found: dict[str, tuple[Shown, ...]] = dict(usual_facets(row, used))
+        found["outcome"] = (name(measures.outcome_of(row)),)
+        for key, told in (("model", measures.model_of(row)), ("agent", measures.agent_of(row))):
+            if told is not None:
+                found[key] = (name(told[:_MAX_NAME]),)
+        called = dict.fromkeys(item.name for item in spoken if item.kind == "call" and item.name is not None)
+        if 0 < len(called) <= _TOOLS:
+            found["tools"] = tuple(called)
+        return found
+
+    def _support(self) -> Support:
+        return support(
+            "rows",
+            "Traces",
+            lifecycle=say("traces.lifecycle"),
+            reward=say("traces.reward"),
+            evidence=self.evidence,
+        )
+
+
+def _asked(spoken: Sequence[Message]) -> str:
+    """What a user asked first, but for demonstrations; else what was said first."""
+    asked = (item.text for item in spoken if item.role == "user" and item.kind == "message" and item.name is None)
+    return next(asked, spoken[0].text if spoken else "")
+
+
+def _goes_on(value: object) -> bool:
+    """Whether an agent speaks more than once, or uses a tool: more than a question and its answer."""
+    spoken = turns(value)
+    return agent_turns(spoken) > 1 or any(item.kind in {"call", "output"} for item in spoken)
+
+
+def _versions(sample: Sequence[Mapping[str, Any]]) -> str:
+    told = {row.get("schema_version") for row in sample}
+    return ", ".join(sorted(item[:20] for item in told if isinstance(item, str))[:4]) or "–"
+
+
+def _titles(paths: Sequence[str]) -> dict[str, str]:
+    """The names of files that are one row each, with their folders where several have one name."""
+    stems = {path: plain_name(path).rpartition("/")[2].partition(".traj")[0] for path in paths if is_single(path)}
+    often = Counter(stems.values())
+    found: dict[str, str] = {}
+    for path, stem in stems.items():
+        folders = path.split("/")[:-1]
+        folder = folders[-1] if folders else ""
+        found[path] = f"{stem} · {folder}" if often[stem] > 1 and folder else stem.removesuffix(".json")
+    return found
