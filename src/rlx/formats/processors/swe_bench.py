@@ -16,7 +16,7 @@ from rlx.formats.processors.cards import brief_of, is_name, searched, title_of, 
 from rlx.formats.processors.prompts import summary
 from rlx.formats.processors.prompts.cells import text_of
 from rlx.formats.processors.support import support
-from rlx.formats.processors.swe_bench_page import Shape, image_of, issue_of, repository_of, sections
+from rlx.formats.processors.swe_bench_page import GRADING, Shape, image_of, issue_of, repository_of, sections
 from rlx.formats.rows.sources.json_rows import KEY
 from rlx.index.records import Counts, SummaryView, TaskView
 from rlx.model import Facets, Row, Support
@@ -91,7 +91,7 @@ class SweBenchReading:
         return record({"rows": len(cards)}).value
 
     def summary(self, facts: ShownJson, counts: Counts) -> SummaryView:
-        return SummaryView(summary.sections(None, counts), (self.shape.evidence,), self._support())
+        return SummaryView(summary.sections(GRADING, counts), (self.shape.evidence,), self._support())
 
     def _facets(self, row: ShownRow) -> Facets:
         kept = {key: row.value.get(key) for key in ("difficulty", "language", "repo_language")}

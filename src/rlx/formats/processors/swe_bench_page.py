@@ -18,6 +18,7 @@ AGENT: Final = "2.4.6"
 """The release of mini-SWE-agent whose options these are."""
 HARNESSES: Final = {"5": "5.0.2", "4": "4.1.0"}
 """Releases of SWE-bench: from 5 on a row itself says in which image its tests run, and how."""
+GRADING: Final = (say("swe.grading.patch"), say("swe.grading.tests"), say("swe.grading.solved"))
 _IMAGES: Final = ("image", "image_name", "docker_image", "image_url", "dockerhub_tag")
 _WITH: Final = ("interface", "requirements")
 _WHERE: Final = (
@@ -83,7 +84,7 @@ def sections(row: ShownRow, shape: Shape) -> tuple[Section, ...]:
         if issue.strip()
         else (Note(say("prompts.no_task"), "warn"),)
     )
-    grading = (Steps((say("swe.grading.patch"), say("swe.grading.tests"), say("swe.grading.solved"))), *held(row))
+    grading = (Steps(GRADING), *held(row))
     known = [
         Section("prompt", say("rows.section.prompt"), (*prompt, *told(row.value, _WITH))),
         Section("grading", say("rows.section.grading"), (*grading, *told(row.value, ("log_parser", "eval_type")))),

@@ -110,7 +110,7 @@ class VerifiersReading:
         return record({"rows": len(cards)}).value
 
     def summary(self, facts: ShownJson, counts: Counts) -> SummaryView:
-        return SummaryView(summary.sections(None, counts), (self.evidence,), self._support())
+        return SummaryView(summary.sections((self._support().reward,), counts), (self.evidence,), self._support())
 
     def _facets(self, row: ShownRow) -> Facets:
         flat = {key: value for key, value in row.value.items() if key not in TASK_DATA and value != "default"}

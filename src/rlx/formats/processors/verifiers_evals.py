@@ -92,7 +92,7 @@ class VerifiersEvalsReading:
         return record({"rows": len(cards)}).value
 
     def summary(self, facts: ShownJson, counts: Counts) -> SummaryView:
-        drawn = summary.sections(None, counts, ("outcome", "model", "category"))
+        drawn = summary.sections((say("verifiers.evals.reward"),), counts, ("outcome", "model", "category"))
         return SummaryView(drawn, (self.evidence,), self._support())
 
     def _support(self) -> Support:

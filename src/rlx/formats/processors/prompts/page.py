@@ -1,18 +1,16 @@
 """The page of a row: its task, what may score it, and its other columns by what they seem to be for."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from rlx.answers import Json, prose
 from rlx.formats.conversation import is_conversation, turns
 from rlx.formats.processors.base import RowCard, ShownRow
-from rlx.formats.processors.prompts.cells import at, held, is_empty, places, text_of, told, withheld_places
-from rlx.formats.processors.prompts.roles import ROLES, Cast
-from rlx.model import Block, Messages, Note, Prompt, Row, Section, Steps
+from rlx.formats.processors.prompts.cells import at, held, is_empty, text_of, told, withheld_places
+from rlx.formats.processors.prompts.roles import Cast
+from rlx.model import Block, Messages, Note, Prompt, Row, Section, Steps, Text
 from rlx.texts import say
 from rlx.texts.values import facet_value
 
-_NAMED = 40
-"""Columns of one role that are named."""
 _SYSTEM = ("system_prompt", "system")
 
 
@@ -58,6 +56,11 @@ def glance(card: RowCard, text: str) -> tuple[Row, ...]:
     return tuple(rows)
 
 
+def grading(hidden: Sequence[str]) -> tuple[Text, ...]:
+    """How rows are graded in which answers stand at the `hidden` places."""
+    return say("prompts.grading.unknown"), say("prompts.grading.withheld" if hidden else "prompts.grading.none")
+
+
 def _prompt(row: ShownRow, found: Cast) -> Iterator[Block]:
     path, value = task_value(row.value, found)
     system = next((text for path in _SYSTEM if isinstance(text := row.value.get(path), str) and text.strip()), None)
@@ -78,15 +81,6 @@ def _prompt(row: ShownRow, found: Cast) -> Iterator[Block]:
 
 
 def _grading(row: ShownRow, found: Cast) -> Iterator[Block]:
-    hidden = bool(withheld_places(row))
-    yield Steps((say("prompts.grading.unknown"), say("prompts.grading.withheld" if hidden else "prompts.grading.none")))
+    yield Steps(grading(withheld_places(row)))
     yield from held(row)
     yield from told(row.value, found.grading)
-
-
-def role_rows(found: Cast) -> Iterator[Row]:
-    """Which columns play which role."""
-    for role in ROLES:
-        columns = found.of(role)
-        if columns:
-            yield Row(say(f"rows.role.{role}"), places(columns[:_NAMED]), code=True)

@@ -100,7 +100,8 @@ class PromptsReading:
         return record({"rows": len(cards)}).value
 
     def summary(self, facts: ShownJson, counts: Counts) -> SummaryView:
-        return SummaryView(summary.sections(self.found, counts), (_evidence(self.found),), self._support())
+        graded = page.grading(self.found.answer)
+        return SummaryView(summary.sections(graded, counts), (_evidence(self.found),), self._support())
 
     def _support(self) -> Support:
         return support(

@@ -1,23 +1,21 @@
-"""The page of an environment of prompts: how its columns are read, and its parts."""
+"""The page of an environment of rows: its parts, and how they are graded."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from rlx.formats.processors.prompts.page import role_rows
-from rlx.formats.processors.prompts.roles import Cast
 from rlx.index.records import Counts
-from rlx.model import Block, Count, KeyValues, Note, Section, Shares
+from rlx.model import Block, Count, Section, Shares, Steps, Text
 from rlx.texts import say
 
 _DRAWN: Final = ("difficulty", "category", "outcome", "reward", "model", "graded", "tools", "runs")
 _TOP: Final = 8
 
 
-def sections(found: Cast | None, counts: Counts, keys: Sequence[str] = _DRAWN) -> tuple[Section, ...]:
-    rows = tuple(role_rows(found)) if found else ()
+def sections(grading: Sequence[Text] | None, counts: Counts, keys: Sequence[str] = _DRAWN) -> tuple[Section, ...]:
+    """What rows are told apart by, and how they are graded, a sentence each."""
     known = (
-        Section("overview", say("prompts.section.overview"), tuple(shares(counts, keys))),
-        Section("roles", say("prompts.section.roles"), (Note(say("prompts.roles")), KeyValues(rows)) if rows else ()),
+        Section("overview", say("rows.section.overview"), tuple(shares(counts, keys))),
+        Section("grading", say("rows.section.grading"), (Steps(tuple(grading)),) if grading else ()),
     )
     return tuple(section for section in known if section.blocks)
 
