@@ -22,7 +22,7 @@ from rlx.formats.packed.task import Around, PackedTask, folder_name, open_task
 from rlx.formats.packed.unpack import SETTINGS, unpack
 from rlx.formats.processors.base import Match, Roles, RowCard, ShownRow, Table
 from rlx.index.records import Counts, SummaryView, TaskView
-from rlx.model import Row, Section
+from rlx.model import Note, Row, Section
 from rlx.texts import say
 
 BLOBS: Final = ("task_binary", "task_tar", "tar", "archive", "task_archive", "files_tar", "bundle")
@@ -99,8 +99,9 @@ class PackedRows:
         header = {"tasks": counts.tasks, "first": "", "root": False, "groups": 0, "spread": {}, "manifests": []}
         view = summary_view(record({**header, "problems": {"unparsed": [], "missing": []}}).value, counts)
         odd = told.get("odd", 0) if isinstance(told, dict) else 0
-        how = (self._evidence, say("packed.how_rows"), *([say("packed.odd", n=odd)] if odd else []))
-        return SummaryView((*view.sections, *self._runs), how, dataset_support(self._evidence))
+        notes = (Section("problems", say("harbor.section.problems"), (Note(say("packed.odd", n=odd), "warn"),)),)
+        sections = (*view.sections, *(notes if odd else ()), *self._runs)
+        return SummaryView(sections, (self._evidence,), dataset_support(self._evidence))
 
 
 class _Kept:

@@ -13,6 +13,7 @@ import anyio.to_thread
 
 from rlx.answers import Shown, ShownJson, Withheld, name, record
 from rlx.formats.facets import metadata_facets
+from rlx.formats.harbor.facets import ORDERED
 from rlx.formats.processors.base import RowCard
 from rlx.formats.rows.outcomes import Outcomes, measured_facets, outcomes_of, task_labels
 from rlx.formats.rows.tables import OpenTable, RawRow, card_of
@@ -33,7 +34,7 @@ _HELD: Final = 200
 """Withheld columns of a table that are named."""
 FACETS: Final = (
     *("difficulty", "category", "split", "outcome", "reward", "model", "agent", "task", "turns", "tokens"),
-    *("graded", "runs", "tools", "tags"),
+    *("language", "length", "timeout", "graded", "runs", "setup", "sandbox", "network", "base", "tools", "tags"),
 )
 """In the order they are offered, before those of columns of the set's own."""
 
@@ -174,7 +175,7 @@ def _finished(cards: Sequence[TaskCard]) -> Finished:
         settings={},
         header=record({}).value,
         facet_order=order,
-        ordered={key: NATURAL[key] for key in order if key in NATURAL},
+        ordered={key: of for key, of in {**ORDERED, **NATURAL}.items() if key in order},
     )
 
 
