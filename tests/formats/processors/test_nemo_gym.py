@@ -1,6 +1,7 @@
 """Requests of NeMo Gym in every form they are published in, and who verifies them."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from rlx.formats.frameworks import table
 from rlx.formats.processors.nemo_gym import NeMoGym
 from rlx.formats.processors.nemo_gym.commands import selector
 from rlx.formats.processors.nemo_gym.servers import Known, known
+from rlx.ids import EnvKey
 from rlx.model import Messages, Prompt, Tools
 from tests.formats.processors.rowwise import HOSTILE, Read, read, table_of
 
@@ -178,16 +180,19 @@ def test_a_pass_rate_is_told_where_the_row_has_one(row: dict[str, Any], told: st
     assert (f"Pass rate told: {told}" in page) if told else "Pass rate told" not in page
 
 
-def test_examples_of_a_puzzle_are_shown_and_its_answer_is_not() -> None:
+def test_examples_of_a_puzzle_are_shown_where_the_whole_set_is_known_to_be_of_puzzles() -> None:
     row = {
         **ROW,
         "agent_ref": {"name": "arc_agi_simple_agent"},
         "train": [{"input": [[1]], "output": [[77777]]}],
         "expected_output": [[88888]],
     }
-    shown = json.dumps(read(NeMoGym(), table_of([row])).rows[0].value)
+    puzzles = replace(table_of([row]), key=EnvKey("dataset", "acme", "nemo-gym-arc_agi"))
+    shown = json.dumps(read(NeMoGym(), puzzles).rows[0].value)
     assert "77777" in shown
     assert "88888" not in shown
+    mixed = json.dumps(read(NeMoGym(), table_of([row])).rows[0].value)
+    assert "77777" not in mixed
 
 
 @pytest.mark.parametrize("rows", [[], [{"prompt": "x"}], [{"prompt": "x"}, {"prompt": "y"}, ROW]])

@@ -216,9 +216,8 @@ def graded(row: ShownRow, found: Known) -> str:
 
 
 def server_of(table: Table) -> str | None:
-    """The server of the first row, by what it names: policies depend on it."""
-    named = named_in({"agent_ref": table.sample[0].get("agent_ref")} if table.sample else {})  # type: ignore[dict-item]
-    found = known(named, table.key.repo_id, frozenset(table.columns) - {REQUEST})
+    """The server that a whole set is known to be for, on which its policy depends: rows may be for any."""
+    found = known(None, table.key.repo_id, frozenset())
     return found.server.name if found.server else None
 
 
