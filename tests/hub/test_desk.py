@@ -1,6 +1,7 @@
 """The desk keeps what was asked for last, and runs what goes on beside the requests once."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import anyio
@@ -39,6 +40,24 @@ def test_drawers_make_room_for_others(tmp_path: Path) -> None:
         os.utime(drawer, (number, number))
     assert {path.name for path in tmp_path.iterdir()} == {str(number) for number in range(5, MAX_DRAWERS + 5)}
     assert (desk.drawer("204") / "x").read_text() == "x"
+
+
+def test_drawers_are_opened_by_many_at_once(tmp_path: Path) -> None:
+    desks = [Desk(tmp_path), Desk(tmp_path)]
+    with ThreadPoolExecutor(8) as pool:
+        opened = list(pool.map(lambda n: desks[n % 2].drawer(str(n)), range(3 * MAX_DRAWERS)))
+    assert len(opened) == 3 * MAX_DRAWERS
+    assert len(list(tmp_path.iterdir())) <= MAX_DRAWERS + 8
+
+
+def test_what_a_killed_process_left_over_goes(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    old, new = desk.scratch(".db"), desk.scratch(".db")
+    old.write_text("x")
+    new.write_text("x")
+    os.utime(old, (0, 0))
+    desk.drawer("a")
+    assert (old.exists(), new.exists()) == (False, True)
 
 
 async def test_work_runs_once_and_its_failure_is_its_own(tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """Where files too big to be read at once are dealt with: local disk, what is known of them, and work that goes on."""
 
 import logging
+import secrets
 import shutil
+import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -14,6 +16,8 @@ from rlx.errors import RlxError
 
 _log = logging.getLogger(__name__)
 
+_LEFT = 3600.0
+"""Seconds after which a file that nobody removed is left over."""
 KEPT = 64
 """Files of which something is remembered in memory."""
 HEAVY = 4
@@ -63,6 +67,11 @@ class Desk:
             self._make_room()
         return path
 
+    def scratch(self, ending: str) -> Path:
+        """A name for a file that its maker removes soon; what a killed process left goes in an hour."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return self.folder / f"{secrets.token_hex(8)}{ending}"
+
     def start(self, name: str, work: Callable[[], Awaitable[None]]) -> bool:
         """Run `work` beside the requests, unless it runs already. Whether it runs."""
         if self._group is None:
@@ -84,12 +93,24 @@ class Desk:
             self._running.discard(name)
 
     def _make_room(self) -> None:
-        drawers = sorted((path for path in self.folder.iterdir() if path.is_dir()), key=_touched, reverse=True)
-        held = 0.0
-        for number, path in enumerate(drawers):
-            held += sum(map(_size, path.iterdir())) if path.is_dir() else 0
-            if number and (number >= MAX_DRAWERS or held > MAX_BYTES):
-                shutil.rmtree(path, ignore_errors=True)
+        with self._lock:
+            found = list(self.folder.iterdir())
+            for path in found:
+                if path.is_file() and time.time() - _touched(path) > _LEFT:
+                    path.unlink(missing_ok=True)
+            drawers = sorted((path for path in found if path.is_dir()), key=_touched, reverse=True)
+            held = 0.0
+            for number, path in enumerate(drawers):
+                held += sum(map(_size, _files(path)))
+                if number and (number >= MAX_DRAWERS or held > MAX_BYTES):
+                    shutil.rmtree(path, ignore_errors=True)
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:  # another process made room
+        return []
 
 
 def _touched(path: Path) -> float:

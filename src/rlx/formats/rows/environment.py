@@ -255,9 +255,9 @@ class RowsEnvironment:
         desk = self._repo.desk
         if desk is None:
             raise ValueError("Rows are opened from a HubClient that has a desk.")
-        folder = await anyio.to_thread.run_sync(desk.drawer, self._name())
+        path = await anyio.to_thread.run_sync(desk.scratch, ".db")
         everything = len(self._tables) == len(self._ids)
-        self._index = await build_index(self._repo, self.tables, folder, rows=rows, everything=everything)
+        self._index = await build_index(self._repo, self.tables, path, rows=rows, everything=everything)
 
     def _name(self) -> str:
         told = f"{self._repo.client.endpoint}\n{self._repo.key}\n{self._repo.sha}\nrows"

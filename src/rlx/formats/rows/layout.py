@@ -85,7 +85,7 @@ def layout(card: Mapping[str, object], paths: Sequence[str], converted: Sequence
         others = []
     splits = _splits("default", _by_name(lines or others), {})
     if recorded:
-        chosen = {_TRAJECTORIES: recorded} if splits else _by_name(recorded)
+        chosen = {_TRAJECTORIES: recorded} if splits else _by_folder(recorded)
         splits += _splits("default", chosen, {})
     return Layout(_ordered(splits, "default") or _converted(converted))
 
@@ -178,6 +178,16 @@ def _by_name(paths: Sequence[str]) -> dict[str, list[str]]:
         if chosen:
             return chosen
     return {"train": list(paths)} if paths else {}
+
+
+def _by_folder(paths: Sequence[str]) -> dict[str, list[str]]:
+    """Splits by folders that are called like one, and by no part of a name: those of rollouts tell what was tried."""
+    chosen: dict[str, list[str]] = {}
+    for path in paths:
+        folders = {folder.lower() for folder in path.split("/")[:-1]}
+        split = next((name for name, words in _SPLITS.items() if not folders.isdisjoint(words)), "train")
+        chosen.setdefault(split, []).append(path)
+    return chosen
 
 
 def _splits(config: str, chosen: Mapping[str, Sequence[str]], options: Mapping[str, object]) -> list[Split]:

@@ -1,7 +1,6 @@
 """The index of an environment of rows: its first rows, looked at within a budget, to search, filter and count them."""
 
 import json
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -55,10 +54,8 @@ class RowIndex:
     """Every row of every table is in it."""
 
 
-async def build_index(
-    repo: Repo, tables: Sequence[OpenTable], folder: Path, *, rows: int, everything: bool
-) -> RowIndex:
-    """Look at the first `rows` of each table, or of all together, and write what lists need to `folder`.
+async def build_index(repo: Repo, tables: Sequence[OpenTable], path: Path, *, rows: int, everything: bool) -> RowIndex:
+    """Look at the first `rows` of each table, or of all together, and write what lists need to the new file `path`.
 
     `everything` tells that these are all tables there are. Raises what reading the Hub raises.
     """
@@ -79,7 +76,6 @@ async def build_index(
         came = await anyio.to_thread.run_sync(outcomes_of, rows_seen)
         if came is not None:
             outcomes[word] = came
-    path = folder / f"rows-{secrets.token_hex(6)}.db"
     header = Header(
         key=str(repo.key),
         sha=repo.sha,
@@ -100,13 +96,17 @@ async def build_index(
     called = {ref: label for came in outcomes.values() for ref, label in task_labels(came).items()}
     finished = await anyio.to_thread.run_sync(_finished, [_of_task(card, called) for card in cards])
     header = replace(header, facet_order=finished.facet_order, ordered=finished.ordered)
-    try:
-        await anyio.to_thread.run_sync(write_index, path, header, finished, extras)
-        index = TaskIndex(path)
-    finally:
-        path.unlink(missing_ok=True)  # an open database outlives its name
+    index = await anyio.to_thread.run_sync(_written, path, header, finished, extras)
     held = {table: tuple(found) for table, found in budget.held.items()}
     return RowIndex(index, len(cards), facts, outcomes, called, held, whole)
+
+
+def _written(path: Path, header: Header, finished: Finished, extras: Sequence[Extra]) -> TaskIndex:
+    try:
+        write_index(path, header, finished, extras)
+        return TaskIndex(path)
+    finally:
+        path.unlink(missing_ok=True)  # an open database outlives its name
 
 
 def quotas(lengths: Sequence[int], budget: int) -> list[int]:
