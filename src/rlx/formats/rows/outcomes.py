@@ -9,7 +9,7 @@ from typing import Final
 
 from rlx.answers import Shown, name
 from rlx.formats.processors.base import RowCard
-from rlx.model import Block, Count, Facets, Row, Section, Shares, Stats
+from rlx.model import Count, Facets, Row, Section, Shares, Stats
 from rlx.texts import Say, say
 
 SOLVED: Final = "Solved"
@@ -21,7 +21,7 @@ _QUARTERS: Final = (0.25, 0.5, 0.75, 1.0)
 _LAST_TURN: Final = (0, 1, 5, 10, 20, 50)
 _LEAST_TOKENS: Final = (1_000, 4_000, 16_000, 64_000)
 _MAX_NAME: Final = 60
-_LISTED: Final = 40
+_LISTED: Final = 12
 """Tasks whose attempts are drawn."""
 _RANGES: Final = {"reward": REWARDS, "turns": TURNS, "tokens": TOKENS}
 
@@ -118,14 +118,13 @@ def outcome_sections(outcomes: Outcomes) -> Iterator[Section]:
         *_figure("reward", outcomes.rewards, reward_range),
         *_figure("turns", outcomes.turns, turn_range),
         *_figure("tokens", outcomes.tokens, token_range),
+        *(_solved(outcomes) if task_labels(outcomes) else ()),
     ]
     if figures:
         yield Section("overview", say("rows.section.overview"), tuple(figures))
     facts = tuple(_facts(outcomes))
     if facts:
         yield Section("results", say("rows.section.results"), (Stats(facts),))
-    if task_labels(outcomes):
-        yield Section("solved", say("rows.section.solved"), tuple(_solved(outcomes)), note=say("rows.solved_note"))
 
 
 def _figure(key: str, numbers: Sequence[float], ranged: Callable[[float], str]) -> Iterator[Shares]:
@@ -154,12 +153,13 @@ def _of(outcomes: Outcomes, numbers: Sequence[float]) -> Say | None:
     return None if len(numbers) == outcomes.rollouts else say("rows.told_of", n=len(numbers), total=outcomes.rollouts)
 
 
-def _solved(outcomes: Outcomes) -> Iterator[Block]:
+def _solved(outcomes: Outcomes) -> Iterator[Shares]:
     rated = [task for task in outcomes.tasks if task.graded]
     parts = tuple(
         Count(task.label, round(100 * task.solved / task.graded), ("task", str(task.label))) for task in rated[:_LISTED]
     )
-    note = say("rows.hardest", n=_LISTED, total=len(rated)) if len(rated) > _LISTED else None
+    cut = len(rated) > _LISTED
+    note = say("rows.hardest", n=_LISTED, total=len(rated)) if cut else say("rows.solved_note")
     yield Shares(say("rows.pass_rate"), parts, 100, note)
 
 

@@ -27,7 +27,20 @@ from rlx.web.site import addresses_of, links_of, open_asked, site_of, viewer_of
 
 Part = Annotated[Literal["page", "results"], Query(description="`results` is the list alone.")]
 
-_COLUMNS = ("difficulty", "category", "group", "timeout", "length", "language", "runs", "graded", "base")
+_COLUMNS = (
+    "outcome",
+    "reward",
+    "model",
+    "difficulty",
+    "category",
+    "group",
+    "timeout",
+    "length",
+    "language",
+    "runs",
+    "graded",
+    "base",
+)
 """What tells tasks of a list apart, the most telling first."""
 _SHOWN_COLUMNS = 3
 _SORTS = ("difficulty", "length", "timeout")
