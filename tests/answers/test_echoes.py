@@ -42,6 +42,13 @@ def test_a_patch_is_withheld_whole_or_in_part_and_what_stands_around_it_is_not(c
     assert said("a = 2", **{column: PATCH}) == "a = 2"
 
 
+def test_a_patch_at_the_end_is_what_was_handed_in_and_one_before_is_not() -> None:
+    shown = said([{"type": "text", "text": f"The patch:\n{PATCH}"}])
+    assert shown[0]["text"].splitlines() == ["The patch:", MARK]
+    row = {"messages": [{"role": "tool", "content": PATCH}, *({"role": "user", "content": "Go on."} for _ in range(3))]}
+    assert record(row, policy=HEARING).value.value == row
+
+
 def test_an_answer_in_json_in_a_text_is_withheld() -> None:
     assert ANSWER not in said(json.dumps({"final": f"{ANSWER}"}), answer=ANSWER)
     two = "first line of it\nsecond line of it"

@@ -1,14 +1,16 @@
 """Answers that are said again: where a record withholds a text, its occurrences in other texts are withheld too.
 
 What a model tried is shown, and may have come upon the reference: printed by a tool, quoted by a user, handed in as the
-patch that it is. A text is an echo whole, or as two or more of its lines together. Short ones are as often a
-coincidence; and a short one that the agent was given is a choice among others, which hiding it would tell.
+patch that it is. A patch at the end of a conversation is what was handed in. A text is an echo whole, or as two or more
+of its lines together. Short ones are as often a coincidence; and a short one that the agent was given is a choice among
+others, which hiding it would tell.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Final
 
 from rlx.answers import keys
@@ -32,6 +34,18 @@ _ATTEMPTS: Final = keys.names(
     "modelpatch policyresponse generatedresponse submission delegatedresponse opencoderunstdout opencoderunstderr"
 )
 """Keys of what a model handed in: what it says is shown."""
+
+
+_DIFF: Final = re.compile(r"^(?:diff --git |--- \S.*\n\+\+\+ |@@ -\d)", re.MULTILINE)
+_DIFF_LINE: Final = re.compile(r"(?:diff |index |new |deleted |old |similarity |rename |Binary |@@ |[-+ \\\\]|$)")
+_LAST: Final = 2
+"""Turns at the end of a conversation in which a patch is what the agent handed in."""
+
+
+def patch_at(text: str) -> int | None:
+    """Where a unified diff begins in `text`."""
+    found = _DIFF.search(text) if "@@ -" in text else None
+    return None if found is None else found.start()
 
 
 @dataclass(slots=True)
@@ -64,8 +78,14 @@ class Echoes:
                 return
             self.texts[stripped] = None
 
-    def settle(self, values: Iterable[Json]) -> None:
-        """Leave out the choices that the agent was given in one of `values`, in all of which echoes are sought then."""
+    def settle(self, values: Sequence[Json]) -> None:
+        """Know of `values`, in which echoes are sought then, the patches at their ends; leave out the choices that an
+        agent was given."""
+        for value in values:
+            for text in _strings(value[-_LAST:] if isinstance(value, list) else None):
+                begin = patch_at(text)
+                if begin is not None:
+                    self.gather("patch", "\n".join(takewhile(_DIFF_LINE.match, text[begin:].split("\n"))))
         given = "\n".join(text for value in values for text in _given(value))
         for text in list(self.texts):
             self._work -= min(len(given), _CHOICE * LEAST)

@@ -14,7 +14,7 @@ from datetime import date, time
 from typing import NamedTuple
 
 from rlx.answers import keys
-from rlx.answers.echoes import Echoes
+from rlx.answers.echoes import Echoes, patch_at
 from rlx.answers.shown import MARK, Json, MaskedJson, Withheld, clean, show_json
 from rlx.texts import Say, say
 
@@ -78,7 +78,6 @@ _TOOLS = keys.names("tool function")
 _ASSISTANT = keys.names("assistant gpt model ai agent bot")
 _JSON_START = re.compile(r"[\s\ufeff]*(?:\{\s*[\"'}\w]|\[\s*[\[{\"'\d\]-]|\"\s*(?:\\\"|[\[{]))")
 _LOOSE_KEY = re.compile(r"(?:[\"']|[{,]\s*)([A-Za-z_][\w .-]{0,60})\\*[\"']?\s*:")
-_DIFF = re.compile(r"^(?:diff --git |--- \S.*\n\+\+\+ |@@ -\d)", re.MULTILINE)
 _OPAQUE = re.compile(r"(?:H4sI|eJ[wyzxk]|UEsD|gAS)[A-Za-z0-9+/=\s_-]{180,}")
 """Base64 of gzip, zlib, zip or pickle: hidden tests are shipped so."""
 
@@ -122,9 +121,9 @@ class _Walk:
 
     def echoed(self, shown: Json) -> Json:
         """What is shown, without what it repeats of what is withheld."""
-        if not self.policy.echoes or not self.heard.texts:
+        if not self.policy.echoes:
             return shown
-        self.heard.settle(_at(shown, "", self.policy.echoes))
+        self.heard.settle(list(_at(shown, "", self.policy.echoes)))
         return self.without_echoes(shown, "")
 
     def without_echoes(self, shown: Json, path: str) -> Json:
@@ -243,11 +242,11 @@ class _Walk:
         if _JSON_START.match(text):
             return self.json_text(text, path, zone)
         if not zone.words:
-            diff = _DIFF.search(text) if "@@ -" in text else None
-            if diff:
+            begin = patch_at(text)
+            if begin is not None:
                 if self.policy.echoes:
-                    self.heard.gather("patch", text[diff.start() :])
-                return clean(text[: diff.start()]) + self.withhold(path, say("answers.diff"))
+                    self.heard.gather("patch", text[begin:])
+                return clean(text[:begin]) + self.withhold(path, say("answers.diff"))
         return clean(text)
 
     def json_text(self, text: str, path: str, zone: _Zone) -> str:

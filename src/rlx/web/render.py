@@ -136,7 +136,7 @@ class _Helpers:
     def said_parts(self, text: str, *limit: int) -> tuple[Markup, Markup, int]:
         """As `rlx.web.turns_html.said_parts`, what is withheld told in the page's language."""
         word = words(say("transcript.withheld"), self.language)
-        return said_parts(text, Markup('<span class="held">{}{}</span>').format(self._lock(), word), *limit)
+        return said_parts(text, Markup('<span class="unsaid">{}{}</span>').format(self._lock(), word), *limit)
 
     def code_lines(self, block: Code, id: str, start: int, stop: int) -> Markup:
         """Lines `start` to `stop` (0-based) of a block, numbered; their ids begin with `id`."""

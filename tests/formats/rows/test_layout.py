@@ -167,6 +167,7 @@ def test_files_of_one_rollout_each_are_rows_of_one_split() -> None:
     assert told(None, *files, "README.md", "results.json") == [("default", "train", "json", [*files])]
     lists = ("a.trajectory.no_tools.json", "a.traces.json")
     assert told(None, *lists) == [("default", "train", "json", [*lists])]
+    assert told(None, "gpt__my-test-repo/a.traj", "demos/b.traj")[0][1] == "train"
     assert told(None, "test/a.traj", "train/b.traj") == [
         ("default", "train", "json", ["train/b.traj"]),
         ("default", "test", "json", ["test/a.traj"]),

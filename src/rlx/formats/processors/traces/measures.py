@@ -44,6 +44,7 @@ MODELS: Final = (
 )
 AGENTS: Final = ("agent", "agent.name", "agent_name", "scaffold", "harness", "agent_framework")
 TASKS: Final = ("task", "task_name", "task_id", "instance_id", "problem_id", "question_id", "_task_name", "sample_id")
+_ATTEMPTS: Final = ("episode", "epoch", "attempt", "rollout", "rollout_id", "sample_index", "trial", "run", "replica")
 _TOKENS: Final = (
     ("total_tokens",),
     ("usage.total_tokens",),
@@ -194,14 +195,20 @@ def task_name(row: Mapping[str, Any]) -> str | None:
     return next((text for path in TASKS if (text := _words(at(row, path))) is not None), None)
 
 
+def attempt_of(row: Mapping[str, Any]) -> str | None:
+    """Which attempt at its task it is, where it tells."""
+    found = ((key, _words(row.get(key), 40)) for key in _ATTEMPTS)
+    return next((f"{key} {text}" if text.isdecimal() else text for key, text in found if text is not None), None)
+
+
 def numbers_of(row: Mapping[str, Any], said: Sequence[Message]) -> dict[str, float | None]:
-    """Reward, tokens, turns, seconds and cost; None where the row does not tell."""
+    """Reward, tokens, turns, seconds and cost; None where the row does not tell, as a replay that cost nothing."""
     return {
         "reward": reward_of(row)[0],
-        "tokens": _tokens(row, said),
+        "tokens": _tokens(row, said) or None,
         "turns": float(agent_turns(said)) or None,
         "seconds": next((found for path in _SECONDS if (found := number(at(row, path))) is not None), _between(row)),
-        "cost": next((found for path in _COSTS if (found := number(at(row, path))) is not None), None),
+        "cost": next((found for path in _COSTS if (found := number(at(row, path)))), None),
     }
 
 

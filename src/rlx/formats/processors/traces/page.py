@@ -25,7 +25,7 @@ def sections(row: ShownRow, talk: Talk | None, said: Sequence[Message], card: Ro
     spoken = {talk.column or "steps", "subagent_trajectories"} if talk is not None else set()
     if talk is not None and talk.kind == "swe-agent":
         spoken |= {"trajectory", "history"}
-    rest = [path for path in row.value if path not in {*spoken, *given}]
+    rest = [path for path in _opened(row.value, given) if path not in {*spoken, *given}]
     known = [
         Section("outcome", say("rows.section.outcome"), tuple(_outcome(row.value, card))),
         Section("transcript", say("rows.section.transcript"), tuple(_transcript(row.value, talk, said))),
@@ -34,6 +34,14 @@ def sections(row: ShownRow, talk: Talk | None, said: Sequence[Message], card: Ro
         Section("metadata", say("rows.section.metadata"), told(row.value, rest)),
     ]
     return tuple(section for section in known if section.blocks)
+
+
+def _opened(row: Mapping[str, Json], given: Sequence[str]) -> Iterator[str]:
+    """Paths to all that a row holds: of objects that hold tools, to each of their parts."""
+    holders = {path.partition(".")[0] for path in given if "." in path}
+    for key, value in row.items():
+        inner = opened(value) if key in holders else None
+        yield from (f"{key}.{below}" for below in inner) if isinstance(inner, dict) else (key,)
 
 
 def glance(card: RowCard) -> tuple[Row, ...]:

@@ -1,5 +1,6 @@
 """Which tables hold rollouts, and how each row is read."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from rlx.formats.processors.support import support
 from rlx.formats.processors.traces import measures, page
 from rlx.formats.processors.traces.policy import policy_of
 from rlx.formats.processors.traces.shapes import NAMES, TOOLS, agent_turns, said, talk_of
+from rlx.formats.prose import MAX_TITLE
 from rlx.formats.rows.kinds import is_single, plain_name
 from rlx.index.records import Counts, SummaryView, TaskView
 from rlx.model import Facets, Message, Support
@@ -29,6 +31,13 @@ _BESIDE: Final = frozenset(
 """Columns that tell a rollout from an example to learn from."""
 _TOOLS: Final = 12
 _MAX_NAME: Final = 120
+_LOOKED: Final = 40_000
+_TASK: Final = re.compile(
+    r"^(?:#+ )?(?:ISSUE|TASK|PROBLEM)(?: DESCRIPTION| STATEMENT)?:[ \t]*\n"
+    r"|<(?:issue|pr|task|problem)_?(?:description|statement)?>",
+    re.MULTILINE,
+)
+"""Where the task begins in words that are the same for many."""
 
 
 class Traces:
@@ -96,8 +105,7 @@ class TracesReading:
 
     def _card(self, row: ShownRow, spoken: Sequence[Message]) -> RowCard:
         own = own_words(_asked(spoken), self.shared)
-        named = measures.task_name(row.value)
-        title = title_of(own, self.titles.get(row.path), named if is_name(named) else None)
+        title = self._title(row, own)
         texts = [item.text for item in spoken if item.kind == "message"]
         return RowCard(
             title if title.strip() else name(row.ref),
@@ -107,6 +115,16 @@ class TracesReading:
             measures.numbers_of(row.value, spoken),
             measures.task_of(row.value),
         )
+
+    def _title(self, row: ShownRow, own: str) -> Shown:
+        """The name of its file or of its task, with that of the attempt; else what was asked."""
+        filed = self.titles.get(row.path)
+        named = filed or measures.task_name(row.value)
+        if named is None or not (filed or is_name(named)):
+            return title_of(own)
+        attempt = measures.attempt_of(row.value)
+        told = named if attempt is None else f"{named} · {attempt}"
+        return name(told if len(told) <= MAX_TITLE else f"{told[: MAX_TITLE - 1].rstrip()}…")
 
     def _facets(self, row: Mapping[str, Any], spoken: Sequence[Message]) -> Facets:
         used = {
@@ -141,7 +159,9 @@ class TracesReading:
 def _asked(spoken: Sequence[Message]) -> str:
     """What a user asked first, but for demonstrations; else what was said first."""
     asked = (item.text for item in spoken if item.role == "user" and item.kind == "message" and item.name is None)
-    return next(asked, spoken[0].text if spoken else "")
+    text = next(asked, spoken[0].text if spoken else "")
+    marked = _TASK.search(text, 0, _LOOKED)
+    return text[marked.end() :] if marked and text[marked.end() :].strip() else text
 
 
 def _goes_on(value: object) -> bool:
@@ -156,12 +176,25 @@ def _versions(sample: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _titles(paths: Sequence[str]) -> dict[str, str]:
-    """The names of files that are one row each, with their folders where several have one name."""
-    stems = {path: plain_name(path).rpartition("/")[2].partition(".traj")[0] for path in paths if is_single(path)}
-    often = Counter(stems.values())
+    """The names of files that are one row each: as much of them, and then of their folders, as tells them apart."""
+    files = {path: plain_name(path).rpartition("/")[2].removesuffix(".json") for path in paths if is_single(path)}
+    stems = {path: file.partition(".traj")[0] for path, file in files.items()}
+    folders = {path: path.rpartition("/")[0] for path in files}
+    beside = Counter((folders[path], stem) for path, stem in stems.items())
+    groups: dict[str, set[str]] = {}
+    for path, stem in stems.items():
+        groups.setdefault(stem, set()).add(folders[path].rpartition("/")[2])
+    shared = {stem: _shared(sorted(alike)) for stem, alike in groups.items()}
     found: dict[str, str] = {}
     for path, stem in stems.items():
-        folders = path.split("/")[:-1]
-        folder = folders[-1] if folders else ""
-        found[path] = f"{stem} · {folder}" if often[stem] > 1 and folder else stem.removesuffix(".json")
+        told = files[path] if beside[folders[path], stem] > 1 else stem
+        own = folders[path].rpartition("/")[2][shared[stem] :].strip("_") if len(groups[stem]) > 1 else ""
+        found[path] = f"{told} · {own}" if own else told
     return found
+
+
+def _shared(names: Sequence[str]) -> int:
+    """How many characters all `names`, which are sorted, begin with, up to an underscore."""
+    first, last = names[0], names[-1]
+    same = next((at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
+    return first.rfind("_", 0, same) + 1

@@ -96,7 +96,7 @@ def _history(row: Mapping[str, Any]) -> Iterator[dict[str, object]]:
             told["tool_call_id"] = ids[0]
         if told.get("is_demo") is True:
             told["name"] = "demonstration"
-        elif told.get("role") == "user" and (spoke or told.get("message_type") == "observation"):
+        elif told.get("role") == "user" and spoke:
             told["role"] = "tool"
         spoke = spoke or told.get("role") == "assistant"
         yield told
