@@ -85,7 +85,7 @@ def test_rows_of_reasoning_gym_say_which_generator_scores_them(fixture_hub: Path
     page = found.page(1)
     assert "reasoning_gym.get_score_answer_fn('count_primes')" in page
     assert f"hf://datasets/acme/rows@{SHA}/data/train.jsonl" in page
-    assert '"difficulty": {"n": 9}' in page
+    assert '"n": 9' in page
     assert "RLX-CANARY" not in found.shown()
 
 

@@ -85,7 +85,7 @@ def told(row: Mapping[str, Json], paths: Sequence[str]) -> tuple[Block, ...]:
     short: list[Row] = []
     long: list[Block] = []
     for path in paths:
-        value = at(row, path)
+        value = opened(at(row, path))
         if not _says(value):
             continue
         label = places([path])[0]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rlx.answers import Json, prose
+from rlx.answers import Json, name, prose
 from rlx.formats.conversation import is_conversation, turns
 from rlx.formats.processors.base import RowCard, ShownRow
 from rlx.formats.processors.prompts.cells import at, held, is_empty, text_of, told, withheld_places
@@ -72,6 +72,8 @@ def _prompt(row: ShownRow, found: Cast) -> Iterator[Block]:
         yield Messages(turns([{"role": "system", "content": system}, {"role": "user", "content": value}]))
     elif isinstance(value, str):
         yield Prompt(prose(value), say("prompts.words", n=len(value.split())))
+    elif isinstance(value, dict) and all(isinstance(item, str) or is_empty(item) for item in value.values()):
+        yield from (Prompt(prose(item), name(key)) for key, item in value.items() if isinstance(item, str) and item)
     else:
         yield from told(row.value, [path])
     beside = told(row.value, [item for item in found.context if item not in _SYSTEM or path is None])

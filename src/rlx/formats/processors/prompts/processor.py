@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rlx.answers import MARK, Json, Policy, ShownJson, name, record
+from rlx.formats.predict import Hints, check_of, predict_option
 from rlx.formats.processors.base import Match, Roles, RowCard, ShownRow, Table
 from rlx.formats.processors.cards import brief_of, searched, title_of, usual_facets
 from rlx.formats.processors.prompts import page, summary
@@ -57,7 +58,7 @@ class Prompts:
             sample = _sample(table, policy)
             found = corrected(cast(sample), sample, {role: path for role, path in roles.items() if role != "answer"})
         shared = preambles([page.task_text(row, found) for row in sample.rows])
-        return PromptsReading(policy, found, sample, shared)
+        return PromptsReading(policy, found, sample, shared, repo=table.key.repo_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,8 @@ class PromptsReading:
     shared: tuple[str, ...]
     """What many tasks begin with."""
     columns: Sequence[str] | None = None
+    repo: str = ""
+    """`org/name`."""
 
     @property
     def roles(self) -> Roles:
@@ -92,7 +95,7 @@ class PromptsReading:
         return TaskView(
             page.sections(row, self.found),
             page.glance(self.card(row), text),
-            (),
+            (predict_option(check_of(row.value, Hints("rows", repo=self.repo)), text),),
             self._support(),
         )
 
