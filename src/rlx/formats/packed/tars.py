@@ -141,7 +141,7 @@ def _is_sound(header: bytes) -> bool:
         return False
     summed = header[:148] + b" " * 8 + header[156:]
     plain = sum(summed)
-    return told in (plain, plain - 256 * sum(byte > 127 for byte in summed))
+    return told == plain or told == plain - 256 * sum(byte > 127 for byte in summed)
 
 
 def _number(field_: bytes) -> int:
