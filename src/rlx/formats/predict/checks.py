@@ -1,8 +1,8 @@
 """What would grade a model's answer to a row: a comparison that can be made exactly here, or why there is none.
 
-Rows come masked, so a rule goes by names alone: the framework, its server, scorer or environment, and which columns are
-there. It promises a check only where the framework's own verdict is a comparison without judges, without tolerances that
-are set elsewhere, without tools that must run or turns that follow. Where that is not known there is no check.
+Rows come masked, so a rule goes by names alone: the framework, its server, scorer or environment, and which columns
+are there. A check is promised only where the framework's own verdict is a comparison: no judge, no tolerances that are
+set elsewhere, no tools that must run, no turns that follow. Where that is not known there is none.
 """
 
 import json
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from rlx.answers import MARK, Json
+from rlx.formats.frameworks import table
 from rlx.texts import Say, say
 
 type Kind = Literal["exact", "math", "schema", "tool-call", "choice"]
@@ -36,7 +37,7 @@ class Hints:
     """What a processor knows beside the row."""
 
     framework: str
-    """As `rlx.model.Support.framework`: `nemo-gym`, `verl`, `skyrl`, `reasoning-gym` or `rows`; others have no checks."""
+    """`nemo-gym`, `verl`, `skyrl`, `reasoning-gym` or `rows`; others have no checks."""
     repo: str = ""
     """`org/name`."""
     grader: str | None = None
@@ -52,8 +53,8 @@ type Row = Mapping[str, Json]
 _PARSED: Final = 200_000
 _SINGLE: Final = frozenset({"simple_agent", "non_executing_simple_agent", "single_turn_agent"})
 """Loops that ask once where no tool is called."""
-_MODES: Final = frozenset({"strict_single_letter_boxed", "lenient_boxed", "lenient_answer_colon"})
-_EXTRACTED: Final = frozenset({"boxed", "final_answer", "last_line", "full_response"})
+_MODES: Final = ("strict_single_letter_boxed", "lenient_boxed", "lenient_answer_colon")
+_EXTRACTED: Final = ("boxed", "final_answer", "last_line", "full_response")
 _LETTERS: Final = ("A", "B", "C", "D")
 _TOOLS: Final = "responses_create_params.tools"
 _CHOICES: Final = ("choices", "options")
@@ -71,12 +72,15 @@ def check_of(row: Row, hints: Hints) -> Check | Unchecked:
 
 
 def _nemo(row: Row, hints: Hints) -> Check | Unchecked:
-    rule = _SERVERS.get(hints.grader or "")
+    if hints.grader is None:
+        return Unchecked(say("predict.why.unserved"))
+    rule = _SERVERS.get(hints.grader)
     if rule is None:
-        return Unchecked(say("predict.why.server", name=hints.grader or "?"))
-    if _has(row, _TOOLS) and rule is not _calls:
+        return Unchecked(say("predict.why.server", name=hints.grader))
+    found = rule(row)
+    if isinstance(found, Check) and found.kind != "tool-call" and _has(row, _TOOLS):
         return Unchecked(say("predict.why.tools"))
-    return rule(row)
+    return found
 
 
 def _letter(row: Row) -> Check | Unchecked:
@@ -135,7 +139,7 @@ def _verl(row: Row, hints: Hints) -> Check | Unchecked:
         return _checked(row, "exact", "reward_model.ground_truth", say("predict.how.gsm8k"))
     if hints.grader in {"math_reward", "math_dapo"}:
         return _checked(row, "math", "reward_model.ground_truth", say(f"predict.how.{hints.grader}"))
-    return Unchecked(say("predict.why.scorer", name=hints.grader or "?"))
+    return _scored(hints)
 
 
 def _skyrl(row: Row, hints: Hints) -> Check | Unchecked:
@@ -143,13 +147,21 @@ def _skyrl(row: Row, hints: Hints) -> Check | Unchecked:
         return _checked(row, "exact", "reward_spec.ground_truth", say("predict.how.gsm8k"))
     if hints.grader == "aime":
         return _checked(row, "math", "reward_model.ground_truth", say("predict.how.math_dapo"))
-    return Unchecked(say("predict.why.scorer", name=hints.grader or "?"))
+    return _scored(hints)
+
+
+def _scored(hints: Hints) -> Unchecked:
+    told = say("predict.why.unscored") if hints.grader is None else say("predict.why.scorer", name=hints.grader[:120])
+    return Unchecked(told)
 
 
 def _rows(row: Row, hints: Hints) -> Check | Unchecked:
     """Rows of no framework: sets that everybody knows, and choices that name their letters."""
     if hints.repo.rpartition("/")[2].lower() == "gsm8k" and {"question", "answer"} <= row.keys():
         return _checked(row, "exact", "answer", say("predict.how.last_number"))
+    made_by = (at(row, "metadata.source_dataset"), row.get("task"))
+    if "question" in row and any(isinstance(name, str) and name in table("reasoning_gym").tasks for name in made_by):
+        return _package(row)
     answer = next((key for key in _ANSWERS if _has(row, key)), None)
     if answer is None:
         return Unchecked(say("predict.why.unknown"))

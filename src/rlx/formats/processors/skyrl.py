@@ -9,6 +9,7 @@ from rlx.answers import MARK, Json, Policy, ShownJson, name, prose
 from rlx.errors import BadInput
 from rlx.formats.frameworks import SkyRLEnv
 from rlx.formats.frameworks import table as framework_table
+from rlx.formats.predict import Hints, check_of, predict_option
 from rlx.formats.processors import training_rows as rows
 from rlx.formats.processors.base import Match, Roles, RowCard, ShownRow, Table
 from rlx.formats.processors.prompts.cells import at, is_empty, opened, withheld_places
@@ -92,7 +93,9 @@ class SkyRLReading:
             for key in ("category", "difficulty", "graded")
             if card.facets.get(key)
         )
-        return TaskView(tuple(section for section in sections if section.blocks), glance, (), self._support())
+        found = check_of(row.value, Hints("skyrl", grader=_env(row.value)[0]))
+        options = (predict_option(found, rows.asked_text(row)),)
+        return TaskView(tuple(section for section in sections if section.blocks), glance, options, self._support())
 
     def facts(self, cards: Sequence[RowCard]) -> ShownJson:
         return rows.noted(cards)

@@ -124,6 +124,12 @@ def noted(cards: Sequence[RowCard]) -> ShownJson:
     return record({"rows": len(cards)}).value
 
 
+def asked_text(row: ShownRow) -> str:
+    """All that the model is sent, for estimates."""
+    said = turns(row.value.get(PROMPT)) if not is_empty(row.value.get(PROMPT)) else ()
+    return "\n".join(message.text for message in said)
+
+
 def _asked(row: Mapping[str, Json]) -> str:
     said = turns(row.get(PROMPT)) if not is_empty(row.get(PROMPT)) else ()
     users = [message.text for message in said if message.role in {"user", "human"} and message.text.strip()]

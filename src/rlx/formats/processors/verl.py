@@ -7,6 +7,7 @@ from typing import Final
 from rlx.answers import Json, Policy, ShownJson, name, prose
 from rlx.errors import BadInput
 from rlx.formats.frameworks import table as framework_table
+from rlx.formats.predict import Hints, check_of, predict_option
 from rlx.formats.processors import training_rows as rows
 from rlx.formats.processors.base import Match, Roles, RowCard, ShownRow, Table
 from rlx.formats.processors.prompts.cells import at, is_empty, opened, withheld_places
@@ -90,8 +91,13 @@ class VerlReading:
             self._run(row, source),
             rows.metadata(row, _USED),
         )
+        scorer = framework_table("verl").scorer(source) if source is not None else None
+        hints = Hints("verl", grader=scorer.name if scorer else None, loop=rows.text_at(row.value, "agent_name"))
         return TaskView(
-            tuple(section for section in sections if section.blocks), self._glance(row), (), self._support()
+            tuple(section for section in sections if section.blocks),
+            self._glance(row),
+            (predict_option(check_of(row.value, hints), rows.asked_text(row)),),
+            self._support(),
         )
 
     def facts(self, cards: Sequence[RowCard]) -> ShownJson:

@@ -7,6 +7,7 @@ from typing import Final
 
 from rlx.answers import MARK, Json, Policy, ShownJson, name, record
 from rlx.errors import BadInput
+from rlx.formats.predict import Check, Hints, Unchecked, check_of, predict_option
 from rlx.formats.processors.base import Match, Roles, RowCard, ShownRow, Table
 from rlx.formats.processors.cards import brief_of, is_name, searched, title_of, usual_facets
 from rlx.formats.processors.nemo_gym import page
@@ -112,7 +113,7 @@ class TaskReading:
         return TaskView(
             _before_metadata(sections, run_section(found, self.table, row.path, row.at)),
             page.glance(row, found, self.card(row)),
-            (),
+            (predict_option(_check(row, found), "\n".join(item.text for item in request(row.value).messages)),),
             self.support(found),
         )
 
@@ -146,6 +147,18 @@ class TaskReading:
         rows = [record(dict(row), policy=self.policy).value.value for row in self.table.sample[:1]]
         row = rows[0] if rows and isinstance(rows[0], dict) else {}
         return known(named_in(row), self.table.key.repo_id, frozenset(self.table.columns) - {REQUEST})
+
+
+def _check(row: ShownRow, found: Known) -> Check | Unchecked:
+    """What would grade one model call."""
+    server, agent = found.server, found.agent
+    hints = Hints(
+        "nemo-gym",
+        grader=server.name if server else None,
+        loop=agent.kind if agent else None,
+        judge=server is not None and server.judge,
+    )
+    return check_of(row.value, hints)
 
 
 def evidence(row: Mapping[str, object]) -> Say:
