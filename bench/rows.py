@@ -152,9 +152,7 @@ def main() -> None:
         folder = asked.keep or Path(temporary)
         if not (folder / "hub").exists():
             write_hub(folder / "hub", asked.rows, asked.megabytes)
-        print(
-            "| file | rows | opened | first page | counted | last page | p50 | p95 | processor | before | peak |"
-        )
+        print("| file | rows | opened | first page | counted | last page | p50 | p95 | processor | before | peak |")
         print("|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
         with hub_process(folder / "hub", folder / "localhub") as url:
             for path in sorted(path.name for path in (folder / "hub/datasets" / KEY.repo_id).iterdir()):
