@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlx.answers import MARK, Policy, record
+from rlx.answers import MARK, Masked, Policy, file_text, record
 from rlx.answers.echoes import LEAST, Echoes
 
 LEAVES = frozenset({"messages.content", "messages.tool_calls"})
@@ -75,8 +75,17 @@ def test_short_answers_are_no_echoes() -> None:
 
 
 def test_policies_that_seek_no_echoes_find_none() -> None:
-    row = {"note": f"It is {ANSWER}.", "answer": ANSWER}
-    assert record(row).value.value == {"note": f"It is {ANSWER}.", "answer": MARK}
+    row = {"messages": f"It is {ANSWER}.", "answer": ANSWER}
+    assert record(row, policy=Policy("none")).value.value == {"messages": f"It is {ANSWER}.", "answer": MARK}
+
+
+def test_records_of_unknown_make_and_files_have_no_echoes_where_they_keep_what_was_said() -> None:
+    turns = [("assistant", "I look."), ("tool", f"It is {ANSWER}."), ("user", "So?")]
+    row = {"messages": [{"role": role, "content": text} for role, text in turns], "answer": ANSWER}
+    assert ANSWER not in json.dumps(record(row).value.value)
+    shown = file_text("a.traj", json.dumps(row).encode(), task_root=None)
+    assert isinstance(shown, Masked)
+    assert ANSWER not in shown.text
 
 
 def test_many_texts_are_sought_as_few_are() -> None:

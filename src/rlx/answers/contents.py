@@ -7,7 +7,7 @@ from typing import Final
 
 from rlx.answers.files import CODE, CONFIGURATION, Place, file_verdict, is_log, place
 from rlx.answers.logs import verifier_log
-from rlx.answers.records import Policy, parse_json, record
+from rlx.answers.records import TALKS, Policy, parse_json, record
 from rlx.answers.rows import json_lines, table, values
 from rlx.answers.scripts import script
 from rlx.answers.shown import MARK, Masked, Withheld, show
@@ -99,7 +99,9 @@ def _json(path: str, text: str, where: Place) -> Masked:
         return _all(path, text, "answers.too_deep")
     except ValueError:
         return json_lines(text, path=path)
-    shown = record(value, policy=_OPEN_IN_TOOLS if where.file in CONFIGURATION else Policy("file"), at=path)
+    shown = record(
+        value, policy=_OPEN_IN_TOOLS if where.file in CONFIGURATION else Policy("file", echoes=TALKS), at=path
+    )
     if not shown.withheld and not repeats:
         return Masked(show(text))
     written = json.dumps(shown.value.value, ensure_ascii=False, indent=2) + "\n"

@@ -51,7 +51,12 @@ class Policy:
 VARIABLE = re.compile(r"\$\{\w{1,100}\}")
 """A value that is somewhere else."""
 
-DENY = Policy("deny")
+TALKS = frozenset(
+    {"messages", "conversations", "conversation", "trajectory", "history", "steps", "turns", "transcript"}
+)
+"""Names under which records keep what was said."""
+
+DENY = Policy("deny", echoes=TALKS)
 """For records of unknown make."""
 
 
@@ -123,8 +128,10 @@ class _Walk:
         """What is shown, without what it repeats of what is withheld."""
         if not self.policy.echoes:
             return shown
-        self.heard.settle(list(_at(shown, "", self.policy.echoes)))
-        return self.without_echoes(shown, "")
+        said = list(_at(shown, "", self.policy.echoes))
+        if said:
+            self.heard.settle(said)
+        return self.without_echoes(shown, "") if said and self.heard.texts else shown
 
     def without_echoes(self, shown: Json, path: str) -> Json:
         if path in self.policy.echoes:
@@ -133,6 +140,8 @@ class _Walk:
             if self.heard.hidden > before:
                 self.withhold(path, say("answers.echo"))
             return masked
+        if not _leads(path, self.policy.echoes):
+            return shown
         if isinstance(shown, list):
             return [self.without_echoes(item, path) for item in shown]
         if isinstance(shown, dict):
@@ -284,12 +293,17 @@ def _at(value: Json, path: str, wanted: frozenset[str]) -> Iterator[Json]:
     """What stands at the `wanted` paths."""
     if path in wanted:
         yield value
-    elif isinstance(value, list):
+    elif isinstance(value, list) and _leads(path, wanted):
         for item in value:
             yield from _at(item, path, wanted)
-    elif isinstance(value, dict):
+    elif isinstance(value, dict) and _leads(path, wanted):
         for key, item in value.items():
             yield from _at(item, f"{path}.{key}".lstrip("."), wanted)
+
+
+def _leads(path: str, wanted: frozenset[str]) -> bool:
+    """Whether a wanted path may be below `path`."""
+    return not path or any(item.startswith(f"{path}.") for item in wanted)
 
 
 def scalar(value: object) -> Json:
