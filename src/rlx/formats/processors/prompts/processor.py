@@ -11,7 +11,7 @@ from rlx.formats.processors.cards import brief_of, searched, title_of, usual_fac
 from rlx.formats.processors.prompts import page, summary
 from rlx.formats.processors.prompts.cells import at, opened, text_of, withheld_places
 from rlx.formats.processors.prompts.preambles import own_words, preambles, said
-from rlx.formats.processors.prompts.roles import Cast, Sample, cast, corrected, offered
+from rlx.formats.processors.prompts.roles import Cast, Sample, cast, corrected, offered, sampled
 from rlx.formats.processors.support import support
 from rlx.formats.rows.sources.json_rows import KEY
 from rlx.index.records import Counts, SummaryView, TaskView
@@ -147,7 +147,7 @@ def telling(rows: Sequence[Mapping[str, object]], found: Cast) -> list[str]:
 
 def _sample(table: Table, policy: Policy) -> Sample:
     rows = [record(row, policy=policy).value.value for row in table.sample]
-    return Sample(tuple(table.columns), tuple(row for row in rows if isinstance(row, dict) and row != {"value": MARK}))
+    return sampled(table.columns, [row for row in rows if isinstance(row, dict) and row != {"value": MARK}])
 
 
 def _evidence(found: Cast) -> Say:

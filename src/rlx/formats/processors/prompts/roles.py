@@ -11,7 +11,7 @@ from rlx.answers import MARK, Json
 from rlx.answers.keys import names, words
 from rlx.errors import BadInput
 from rlx.formats.processors.base import Roles
-from rlx.formats.processors.prompts.cells import at, is_empty, leaves, text_of
+from rlx.formats.processors.prompts.cells import at, is_empty, leaves, opened, text_of
 from rlx.formats.rows.sources.json_rows import KEY
 
 SINGLE: Final = ("task", "id", "title")
@@ -40,6 +40,7 @@ _ENVIRONMENT: Final = names(
     "gpus workdir create start init initial state container"
 )
 _LONGEST_TITLE: Final = 400
+_PATHS: Final = 300
 _LONGEST_ID: Final = 200
 _SOME: Final = 12
 """Characters that a task has on average at least."""
@@ -77,20 +78,29 @@ class Sample:
 
     columns: tuple[str, ...]
     rows: tuple[Mapping[str, Json], ...]
+    found: Mapping[str, tuple[Json, ...]]
+    """By column, and by dotted path into one, what is there and not empty."""
 
     @property
     def paths(self) -> tuple[str, ...]:
         """Columns, then what objects in them hold."""
-        below = dict.fromkeys(path for row in self.rows for path in leaves(row))
-        return tuple(dict.fromkeys([*self.columns, *below]))[:400]
+        return tuple(self.found)
 
-    def values(self, path: str) -> list[Json]:
-        found = (at(row, path) for row in self.rows)
-        return [value for value in found if not is_empty(value)]
+    def values(self, path: str) -> tuple[Json, ...]:
+        return self.found[path]
 
     def is_answer(self, path: str) -> bool:
         """Whether what it holds is withheld, in any row."""
         return any(value == MARK or (isinstance(value, list) and value == [MARK]) for value in self.values(path))
+
+
+def sampled(columns: Sequence[str], rows: Sequence[Mapping[str, Json]]) -> Sample:
+    """JSON in texts is read once here, for it is looked at again and again."""
+    whole = [{key: opened(value) for key, value in row.items()} for row in rows]
+    below = dict.fromkeys(path for row in whole for path in leaves(row))
+    paths = list(dict.fromkeys([*columns, *below]))[:_PATHS]
+    found = {path: tuple(value for row in whole if not is_empty(value := at(row, path))) for path in paths}
+    return Sample(tuple(columns), tuple(rows), found)
 
 
 def cast(sample: Sample) -> Cast:
