@@ -97,6 +97,7 @@ def test_what_reasoning_gym_tells_of_the_way_to_an_answer_is_withheld(column: st
     shown = read(Verifiers(), table_of([row])).shown()
     assert "RLX-CANARY" not in shown
     assert '"n": 2' in shown
+    assert "RLX-CANARY" not in read(Verifiers(), table_of([{"": "first", **row}])).shown()
 
 
 @pytest.mark.parametrize(

@@ -177,7 +177,12 @@ def is_reasoning(row: Mapping[str, object]) -> bool:
 
 
 def _policy(kind: str, *, by_key: bool) -> Policy:
-    """Of what reasoning-gym tells, and of fields an environment gave its task data, only what is known is shown."""
+    """Of what reasoning-gym tells, and of fields an environment gave its task data, only what is known is shown.
+
+    `by_key`: rows stand one level down, in an object of them, so that paths do not begin with their columns.
+    """
+    if kind == "reasoning" and by_key:
+        return Policy("verifiers", deny=frozenset({"info", "metadata"}))
     if kind == "reasoning":
         other = frozenset(path.replace("info.", "metadata.") for path in REASONING)
         return Policy(
