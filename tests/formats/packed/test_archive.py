@@ -221,6 +221,12 @@ def test_a_file_too_large_refuses_itself_alone(tmp_path: Path) -> None:
     assert [member.refused is None for member in found] == [False, True]
 
 
+def test_a_disk_without_room_is_told_and_not_taken_for_a_damaged_archive(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(Upstream, match="server's disk"):
+        open_archive(Held(tar(TASK)), tmp_path / "file" / "a.tar", REPOSITORY)
+
+
 def test_octets_on_disk_end_where_the_file_ends(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"0123456789")

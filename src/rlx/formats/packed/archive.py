@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from rlx.errors import Upstream
 from rlx.formats.packed.budget import REPOSITORY, Budget, Member, RefusedArchive
 from rlx.formats.packed.streams import PIECE, Kind, beginning, kind_of, unpacked
 from rlx.formats.packed.tars import BLOCK, is_tar, tar_members
@@ -74,7 +75,7 @@ class Archive:
         if self.spooled is None:
             return read(self.kind, octets, member)[start:end]
         stop = member.size if end is None else min(end, member.size)
-        with on_disk(_spool(octets, self.kind, self.spooled, REPOSITORY)) as tar:
+        with _told(), on_disk(_spool(octets, self.kind, self.spooled, REPOSITORY)) as tar:
             data = tar.read(member.at + start, member.at + stop)
         if len(data) != max(0, stop - start):
             raise RefusedArchive(say("packed.cut"))
@@ -92,7 +93,7 @@ def open_archive(octets: Octets, path: Path, budget: Budget = REPOSITORY) -> Arc
     if kind == "zip":
         return Archive(kind, tuple(members(kind, octets, budget)), None)
     try:
-        with on_disk(_spool(octets, kind, path, budget)) as tar:
+        with _told(), on_disk(_spool(octets, kind, path, budget)) as tar:
             if not is_tar(tar.read(0, BLOCK)):
                 raise RefusedArchive(say("packed.no_tar"))
             return Archive(kind, tuple(members(kind, tar, budget)), path, tar.size)
@@ -123,6 +124,19 @@ def on_disk(path: Path) -> Iterator[OnDisk]:
         yield OnDisk(file)
     finally:
         os.close(file)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Turns trouble with the local disk into `Upstream`."""
+    try:
+        yield
+    except OSError as error:
+        raise Upstream(
+            f"An archive cannot be kept on this server's disk: {error.strerror or type(error).__name__}.",
+            hint="Its operator can make room in, or give rights to, the folder RLX_CACHE_DIR names.",
+            retry_after=60,
+        ) from error
 
 
 def _spool(octets: Octets, kind: Kind, path: Path, budget: Budget) -> Path:

@@ -28,7 +28,7 @@ class Budget:
     ratio: int = 200
     """Times its own size that it may unpack to, past `free` bytes."""
     free: int = 16 * 1024 * 1024
-    directory: int = 64 * 1024 * 1024
+    directory: int = 32 * 1024 * 1024
     """Bytes of a zip file's own list."""
 
     def unpacks_to(self, packed: int) -> int:
