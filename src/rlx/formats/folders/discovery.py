@@ -107,11 +107,8 @@ def _accepted(found: Mapping[str, Parts], tree: Mapping[str, TreeEntry]) -> set[
                 inner[parent].add(folder)
             folder = parent
     tasks = Counter(root.rpartition("/")[0] for root in found if root)
-    likely = {
-        root
-        for root in found
-        if root and tasks[up := root.rpartition("/")[0]] >= SHARE * sum(map(_is_neighbour, inner[up]))
-    }
+    full = {up for up, n in tasks.items() if n >= SHARE * sum(map(_is_neighbour, inner[up]))}
+    likely = {root for root in found if root and root.rpartition("/")[0] in full}
     makes = Counter((found[root].make, root.count("/")) for root in likely)
     kept = {root for root in likely if makes[found[root].make, root.count("/")] >= LEAST}
     return kept | ({""} if "" in found and found[""].rule == "settings" else set())

@@ -79,10 +79,10 @@ def read_parts(paths: Sequence[str]) -> Parts | None:
     if settings and not any(path in _TERMINAL or path.startswith("tests/") for path in paths):
         settings = None
     prompts, rule = _prompts(paths, settings)
-    found = _sorted(path for path in paths if path not in prompts)
-    if not prompts or not (found.checkers or found.expected or found.solutions):
+    if not prompts or (rule == "readme" and not _is_surely_task(paths)):
         return None
-    if rule == "readme" and not _is_surely_task(paths, found):
+    found = _sorted(path for path in paths if path not in prompts)
+    if not (found.checkers or found.expected or found.solutions):
         return None
     return Parts(
         rule,
@@ -130,9 +130,11 @@ class _Found:
 def _sorted(paths: Iterable[str]) -> _Found:
     """The first rule that fits decides: `check_solution.py` is a checker."""
     found = _Found()
+    rules = _rules(found)
     for path in paths:
-        for fits, kept in _rules(found):
-            if fits(_File(path)):
+        file = _File(path)
+        for fits, kept in rules:
+            if fits(file):
                 kept.append(path)
                 break
     return found
@@ -189,9 +191,10 @@ def _is_expected(file: _File) -> bool:
     return file.is_top and (not file.ends.isdisjoint(_EXPECTS) or file.flat in _CASES or file.suffix in _EXPECTS)
 
 
-def _is_surely_task(paths: Sequence[str], found: _Found) -> bool:
-    """Whether a folder with a README is more than code with its tests."""
+def _is_surely_task(paths: Sequence[str]) -> bool:
+    """Whether a folder with a README is more than code with its tests, by what lies at its top."""
     if any(path.lower() in _PACKAGES for path in paths):
         return False
+    found = _sorted(path for path in paths if path.count("/") <= 1)
     graded = any(not _File(path).ends.isdisjoint(_CHECKS) for path in found.checkers if "/" not in path)
     return graded or "run-tests.sh" in paths or bool(found.solutions) or any("/" not in item for item in found.expected)
