@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlx.answers import file_verdict
-from rlx.formats.folders.parts import read_parts
+from rlx.formats.folders.parts import is_test, read_parts
 
 TERMINAL = ["Dockerfile", "docker-compose.yaml", "run-tests.sh", "solution.sh", "task.yaml", "tests/test_outputs.py"]
 NAMES = st.sampled_from(
@@ -101,6 +101,8 @@ def test_what_solves_is_a_solution_and_withheld(path: str) -> None:
     "path",
     [
         "expected_output.txt",
+        "label.txt",
+        "ground_truth.sql",
         "answer.txt",
         "answer_key.csv",
         "1.out",
@@ -143,3 +145,20 @@ def test_any_paths_give_parts_that_are_among_them_once(paths: list[str]) -> None
         assert len(set(parts)) == len(parts)
         assert set(parts) <= set(paths)
         assert found.checkers or found.expected or found.solutions
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("tests/a.py", True),
+        ("leap.spec.js", True),
+        ("run-tests.sh", True),
+        ("BowlingTest.java", True),
+        ("tests/", True),
+        ("verify.py", False),
+        ("checker/main.cpp", False),
+        ("latest.py", False),
+    ],
+)
+def test_tests_are_told_from_programs_that_grade_by_themselves(path: str, expected: bool) -> None:
+    assert is_test(path) is expected

@@ -32,7 +32,10 @@ _CHECKS = keys.names(
 )
 _TESTS = keys.names("test tests spec")
 _SOLVES = keys.names("solution solutions solve sol reference oracle exemplar canonical golden")
-_EXPECTS = keys.names("expected answer answers output outputs gold truth rubric rubrics testcases inputoutput ans out")
+_SURELY_SOLVES = keys.names("solution solutions solve exemplar")
+_EXPECTS = keys.names(
+    "expected answer answers output outputs gold truth label labels rubric rubrics testcases inputoutput ans out"
+)
 _CASES = keys.names("tests testcases testdata inputoutput cases")
 _SOLVED_IN = keys.names("solution solutions oracle reference")
 _CHECKED_IN = keys.names(
@@ -41,7 +44,7 @@ _CHECKED_IN = keys.names(
 )
 _PACKAGES = keys.names("setup.py pyproject.toml package.json cargo.toml go.mod pom.xml composer.json build.gradle")
 _TERMINAL = ("run-tests.sh", "solution.sh", "solution.yaml", *DOCKERFILES[:1], *COMPOSES[:2])
-_DATA = keys.names("json jsonl txt csv tsv yaml yml xml md out ans toml")
+_DATA = keys.names("json jsonl txt csv tsv yaml yml xml md out ans toml sql")
 _PATCHES = keys.names("patch diff")
 
 
@@ -71,6 +74,12 @@ class Parts:
 def is_prompt(path: str) -> bool:
     """Whether a path in a folder makes it worth a look."""
     return path in DOCS or path in SETTINGS or ("/" not in path and _prompt_place(path) is not None)
+
+
+def is_test(path: str) -> bool:
+    """Whether a checker is one of tests, rather than a program that grades by itself."""
+    file = _File(path)
+    return not file.words or not _TESTS.isdisjoint(file.words) or not file.folders.isdisjoint(_TESTS)
 
 
 def read_parts(paths: Sequence[str]) -> Parts | None:
@@ -197,4 +206,5 @@ def _is_surely_task(paths: Sequence[str]) -> bool:
         return False
     found = _sorted(path for path in paths if path.count("/") <= 1)
     graded = any(not _File(path).ends.isdisjoint(_CHECKS) for path in found.checkers if "/" not in path)
-    return graded or "run-tests.sh" in paths or bool(found.solutions) or any("/" not in item for item in found.expected)
+    solved = any(not _File(path).ends.isdisjoint(_SURELY_SOLVES) or "/" in path for path in found.solutions)
+    return graded or solved or "run-tests.sh" in paths or any("/" not in item for item in found.expected)

@@ -14,7 +14,7 @@ from rlx.answers.shown import Json
 from rlx.formats.folders import summary
 from rlx.formats.folders.discovery import MARKS, Place, places
 from rlx.formats.folders.facts import Facts, facts_out, find_facts
-from rlx.formats.folders.parts import Parts, read_parts
+from rlx.formats.folders.parts import Parts, is_test, read_parts
 from rlx.formats.folders.sections import task_view
 from rlx.formats.folders.terminal import CONFIGURATION, TerminalTask, read_terminal
 from rlx.formats.harbor.facets import difficulty
@@ -181,8 +181,7 @@ def _meta(table: Mapping[str, Json]) -> dict[str, tuple[Shown, ...]]:
 
 def _graded(facts: Facts) -> str:
     if facts.checkers:
-        in_folder = any(path.count("/") or "test" in path.lower() for path in facts.checkers)
-        return "Tests" if facts.is_terminal or in_folder else "Checker"
+        return "Tests" if facts.is_terminal or any(map(is_test, facts.checkers)) else "Checker"
     return "Reference answer"
 
 
