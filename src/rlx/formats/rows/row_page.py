@@ -21,7 +21,7 @@ def row_task(table: OpenTable, row: RawRow, opened: Opened | BadInput | None) ->
         sections = (*_odd(row, opened), *_own(view, row), *_row(row))
     else:
         card, view, withheld = opened.card, opened.view, (*row.shown.withheld, *opened.withheld)
-        sections = (*_odd(row, None), *view.sections, *_row(row))
+        sections = (*_odd(row, None), *view.sections, *_row(row, files=False))
     return Task(
         ref=row.shown.ref,
         title=card.title if card.title.strip() else name(row.shown.ref),
@@ -53,8 +53,8 @@ def _own(view: TaskView, row: RawRow) -> tuple[Section, ...]:
     return view.sections if row.broken is None else ()
 
 
-def _row(row: RawRow) -> Iterator[Section]:
-    """The row as it is, and its media as files."""
+def _row(row: RawRow, *, files: bool = True) -> Iterator[Section]:
+    """The row as it is, and its media as files; the files of a row that was opened are those in it."""
     if row.broken is None:
-        blocks = (Value(row.shown.json), FilesBlock(row_entries(row)))
+        blocks = (Value(row.shown.json), *((FilesBlock(row_entries(row)),) if files else ()))
         yield Section("row", say("rows.section.row"), blocks, note=name(row.shown.path), collapsed=True)
