@@ -60,6 +60,8 @@ PAGE_TYPES = (
     PageType("task_file_withheld", "/t/acme/layout-tasks/tasks/fix-parser?path=solution/solve.sh", 403),
     PageType("server_task", "/s/acme/chess-env/t/0", 404),
     PageType("server_task_at_root", "/s/acme/chess-env/t", 404),
+    PageType("rollout", "/t/acme/rows-traces/chat/train/0"),
+    PageType("rollout_with_a_picture", "/t/acme/rows-traces/chat/train/2"),
     PageType("login", "/login"),
     PageType("patterns", "/-/patterns"),
     PageType("missing", "/d/acme/no-such-environment", 404),

@@ -22,8 +22,10 @@ TEXTS: Final = 20_000
 """Texts of one record whose echoes are sought; with more, whatever might hold one is withheld."""
 WORK: Final = 64_000_000
 """Steps of comparing for one record; past these, texts are withheld."""
-_FEW: Final = 40
-"""Texts up to which each is sought by itself."""
+_FEW: Final = 100
+"""Beginnings of texts up to which each is sought by itself."""
+_SLOW: Final = 8
+"""Steps that looking at each character of a text takes."""
 _CHOICE: Final = 200
 """Characters up to which a text that the agent was given is a choice."""
 _DEPTH: Final = 100
@@ -131,25 +133,32 @@ class Echoes:
         return self._without_lines(text) if self._lines and "\n" in text else text
 
     def _without_texts(self, text: str) -> str:
-        if len(self.texts) <= _FEW:
-            for starting in self._starts.values():
-                for found in starting:
-                    if found in text:
-                        self.hidden += 1
-                        text = text.replace(found, MARK)
-            return text
         out: list[str] = []
-        done = at = 0
-        while at <= len(text) - LEAST:
-            starting = self._starts.get(text[at : at + LEAST], [])
+        done = 0
+        for at in self._places(text):
+            if at < done:
+                continue
+            starting = self._starts[text[at : at + LEAST]]
             self._work -= len(starting)
             length = next((len(item) for item in starting if text.startswith(item, at)), 0)
             if length:
                 self.hidden += 1
                 out += [text[done:at], MARK]
                 done = at + length
-            at += length or 1
         return "".join([*out, text[done:]])
+
+    def _places(self, text: str) -> list[int]:
+        """Where one of the texts may begin, in order."""
+        if len(self._starts) > _FEW:
+            self._work -= _SLOW * len(text)
+            return [at for at in range(len(text) - LEAST + 1) if text[at : at + LEAST] in self._starts]
+        found: list[int] = []
+        for start in self._starts:
+            at = text.find(start)
+            while at >= 0:
+                found.append(at)
+                at = text.find(start, at + 1)
+        return sorted(found)
 
     def _without_lines(self, text: str) -> str:
         """Runs of two or more lines that stand so in a withheld text, as one mark each."""

@@ -239,7 +239,7 @@ WORDS = (
     st.sampled_from(("role", "from", "content", "value", "text", "type", "name", "arguments", "function", "messages"))
     | st.sampled_from(("message", "reasoning", "function_call", "tool_calls", "function_call_output", "call_id", "id"))
     | st.sampled_from(("input", "output", "user", "tool", "assistant", "system", "human", "gpt", "tool_use", "usage"))
-    | st.sampled_from(("tool_result", "thinking", "image_url", "summary"))
+    | st.sampled_from(("tool_result", "thinking", "image_url", "summary", "status", "error", "success", "metrics"))
 )
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=True) | st.text(max_size=8) | WORDS | st.just("[{"),

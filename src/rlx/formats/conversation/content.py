@@ -121,7 +121,7 @@ def is_error(told: Mapping[str, object]) -> bool:
     """Whether what holds an output says that the call failed."""
     if any(told.get(key) is True for key in ("is_error", "isError")) or told.get("success") is False:
         return True
-    return told.get("status") in {"error", "failed", "failure"} or bool(told.get("error"))
+    return str(told.get("status")) in {"error", "failed", "failure"} or bool(told.get("error"))
 
 
 def _address(part: Mapping[str, object]) -> str | None:

@@ -76,8 +76,9 @@ def violations(document: Mapping[str, Any]) -> Iterator[Say]:
 def _calls(steps: Sequence[Mapping[str, Any]]) -> Iterator[Say]:
     called = [_text(call.get("tool_call_id")) for step in steps for call in _dicts(step.get("tool_calls"))]
     answered = [_text(result.get("source_call_id")) for step in steps for result in _results(step)]
-    silent = [call for call in called if call not in set(answered)]
-    orphans = [call for call in answered if call and call not in set(called)]
+    known, told = set(called), set(answered)
+    silent = [call for call in called if call not in told]
+    orphans = [call for call in answered if call and call not in known]
     if silent:
         yield say("traces.atif.unanswered", n=len(silent))
     if orphans:

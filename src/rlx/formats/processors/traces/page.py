@@ -18,6 +18,7 @@ _SCORES: Final = 40
 _VIOLATIONS: Final = 8
 _SUBAGENTS: Final = 20
 _ERROR: Final = 4000
+_NAMED: Final = frozenset({*measures.MODELS, *measures.AGENTS, *measures.STATUS})
 
 
 def sections(row: ShownRow, talk: Talk | None, said: Sequence[Message], card: RowCard) -> tuple[Section, ...]:
@@ -25,7 +26,9 @@ def sections(row: ShownRow, talk: Talk | None, said: Sequence[Message], card: Ro
     spoken = {talk.column or "steps", "subagent_trajectories"} if talk is not None else set()
     if talk is not None and talk.kind == "swe-agent":
         spoken |= {"trajectory", "history"}
-    rest = [path for path in _opened(row.value, given) if path not in {*spoken, *given}]
+    above = {*spoken, *given, *(key for key, _ in _scores(row.value)), measures.reward_of(row.value)[1]}
+    above |= {key for key in _NAMED if isinstance(row.value.get(key), str)}
+    rest = [path for path in _opened(row.value, given) if path not in above]
     known = [
         Section("outcome", say("rows.section.outcome"), tuple(_outcome(row.value, card))),
         Section("transcript", say("rows.section.transcript"), tuple(_transcript(row.value, talk, said))),

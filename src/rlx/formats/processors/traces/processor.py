@@ -171,8 +171,8 @@ def _goes_on(value: object) -> bool:
 
 
 def _versions(sample: Sequence[Mapping[str, Any]]) -> str:
-    told = {row.get("schema_version") for row in sample}
-    return ", ".join(sorted(item[:20] for item in told if isinstance(item, str))[:4]) or "–"
+    told = {item[:20] for row in sample if isinstance(item := row.get("schema_version"), str)}
+    return ", ".join(sorted(told)[:4]) or "–"
 
 
 def _titles(paths: Sequence[str]) -> dict[str, str]:
