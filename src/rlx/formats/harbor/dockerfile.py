@@ -1,11 +1,12 @@
 """What a Dockerfile starts from and ends in. Reads, never builds: a line it cannot read is passed over."""
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-_ARG = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)(?::?-([^}]*))?\}|([A-Za-z_][A-Za-z0-9_]*))")
-_HEREDOC = re.compile(r"<<-?\s*(['\"]?)([A-Za-z_][A-Za-z0-9_]*)\1")
+from rlx.sandboxes.dockerfile.pairs import name_values, optional_values
+from rlx.sandboxes.dockerfile.refusals import Refused
+from rlx.sandboxes.dockerfile.syntax import Instruction, parse
+from rlx.sandboxes.dockerfile.words import expand
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,31 +23,31 @@ class Dockerfile:
 
 def read_dockerfile(text: str) -> Dockerfile:
     """The last stage, since that is what runs; a stage built on another is followed to the image below."""
-    args: dict[str, str] = {}
+    file = parse(text)
     stages: dict[str, str] = {}
     base = line = workdir = user = None
-    count = stage_count = 0
-    for number, word, rest in _instructions(text):
-        count += 1
-        if word == "ARG" and stage_count == 0:
-            name, equals, value = rest.partition("=")
-            if equals:
-                args[name.strip()] = value.strip().strip("\"'")
-        elif word == "FROM":
-            parts = [part for part in rest.split() if not part.startswith("--")]
-            if not parts:
-                continue
+    given: dict[str, str] = {}
+    known: dict[str, str] = {}
+    stage_count = 0
+    for instruction in file.instructions:
+        if instruction.word == "FROM":
+            parts = instruction.rest.split()
+            if stage_count == 0:
+                given = dict(known)
             stage_count += 1
-            named = _fill(parts[0], args)
-            base, line, workdir, user = stages.get(named, named), number, None, None
+            named = _filled(parts[0], given, file.escape)
+            base, line, workdir, user = stages.get(named.lower(), named), instruction.line, None, None
+            known = {}
             if len(parts) == 3 and parts[1].upper() == "AS":
-                stages[parts[2]] = base
-        elif word == "WORKDIR":
-            path = rest.strip().strip("\"'")
+                stages[parts[2].lower()] = base
+        elif instruction.word in ("ARG", "ENV"):
+            known |= _values(instruction, known, given if stage_count else {}, file.escape)
+        elif instruction.word == "WORKDIR":
+            path = _filled(instruction.rest, known, file.escape)
             workdir = path if path.startswith(("/", "$")) or not workdir else f"{workdir.rstrip('/')}/{path}"
-        elif word == "USER":
-            user = rest.strip()
-    return Dockerfile(base, line, workdir, user, count, stage_count)
+        elif instruction.word == "USER":
+            user = _filled(instruction.rest, known, file.escape)
+    return Dockerfile(base, line, workdir, user, len(file.instructions), stage_count)
 
 
 def compose_services(text: str) -> tuple[str, ...]:
@@ -68,28 +69,24 @@ def compose_services(text: str) -> tuple[str, ...]:
     return tuple(names[:40])
 
 
-def _instructions(text: str) -> Iterator[tuple[int, str, str]]:
-    """Line number, instruction and argument; continued lines joined, comments and heredoc bodies left out."""
-    lines = iter(enumerate(text.splitlines(), 1))
-    for number, line in lines:
-        bare = line.strip()
-        if not bare or bare.startswith("#"):
-            continue
-        while bare.endswith("\\"):
-            _, more = next(lines, (0, ""))
-            bare = bare[:-1] if more.strip().startswith("#") else f"{bare[:-1]} {more.strip()}"
-            if more.strip().startswith("#"):
-                bare += "\\"
-            if not more:
-                break
-        for _, tag in _HEREDOC.findall(bare):
-            for _, body in lines:
-                if body.strip() == tag:
-                    break
-        word, _, rest = bare.partition(" ")
-        yield number, word.upper(), rest.strip()
+def _values(
+    instruction: Instruction, known: Mapping[str, str], given: Mapping[str, str], escape: str
+) -> dict[str, str]:
+    """What an ARG or ENV sets; an ARG without a value of its own has that of one before the first FROM."""
+    try:
+        if instruction.word == "ENV":
+            pairs = name_values(instruction.rest, escape, "ENV")
+            return {name: _filled(value, known, escape) for name, value in pairs}
+        found = optional_values(instruction.rest, escape)
+        told = {name: given.get(name) if value is None else _filled(value, known, escape) for name, value in found}
+    except Refused:
+        return {}
+    return {name: value for name, value in told.items() if value is not None}
 
 
-def _fill(text: str, args: Mapping[str, str]) -> str:
-    """Arguments with known values; others stay as written."""
-    return _ARG.sub(lambda found: args.get(found[1] or found[3]) or found[2] or found[0], text)
+def _filled(text: str, known: Mapping[str, str], escape: str) -> str:
+    """Variables with known values; others, and what cannot be read, stay as written."""
+    try:
+        return expand(text, known, escape, keep_unset=True)
+    except Refused:
+        return text

@@ -1,0 +1,1 @@
+"""Where agents and commands run. Each sandbox is one adapter."""
