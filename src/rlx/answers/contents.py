@@ -8,7 +8,7 @@ from typing import Final
 from rlx.answers.files import CODE, CONFIGURATION, Place, file_verdict, is_log, place
 from rlx.answers.logs import verifier_log
 from rlx.answers.records import TALKS, Policy, parse_json, record
-from rlx.answers.rows import json_lines, table, values
+from rlx.answers.rows import document, json_lines, table, values
 from rlx.answers.scripts import script
 from rlx.answers.shown import MARK, Masked, Withheld, show
 from rlx.answers.tomls import toml_text
@@ -22,9 +22,10 @@ _HEAD: Final = 8000
 _OPEN_IN_TOOLS = Policy("tools", allow=frozenset({"scripts", "compilerOptions"}))
 
 
-def file_text(path: str, data: bytes, *, task_root: str | None) -> Masked | Withheld:
+def file_text(path: str, data: bytes, *, task_root: str | None, besides: Policy | None = None) -> Masked | Withheld:
     """The text of a file with its answers masked, or why none of it is shown.
 
+    `besides` is the policy of the file's rows, where it is known what reads them.
     `path` is relative to the task, or to the repository when `task_root` is None. Bytes that are not UTF-8
     become U+FFFD.
     """
@@ -40,19 +41,21 @@ def file_text(path: str, data: bytes, *, task_root: str | None) -> Masked | With
     if len(data) > LIMIT:
         cut = cut[: cut.rfind(b"\n") + 1] or cut
     text = cut.decode("utf-8", "replace")
-    shown = Masked(show(text)) if verdict.kind == "show" else _look(path, text, where)
+    shown = Masked(show(text)) if verdict.kind == "show" else _look(path, text, where, besides)
     if isinstance(shown, Withheld) or len(data) == len(cut):
         return shown
     more = Withheld(path, say("answers.too_large", megabytes=LIMIT // 2**20))
     return Masked(show(f"{shown.text}{MARK}\n"), shown.masked, (*shown.withheld, more))
 
 
-def file_rows(path: str, rows: Iterable[object], *, task_root: str | None) -> Masked | Withheld:
+def file_rows(
+    path: str, rows: Iterable[object], *, task_root: str | None, besides: Policy | None = None
+) -> Masked | Withheld:
     """Rows read from a container, such as a parquet file, as JSON Lines with their answers masked."""
     verdict = file_verdict(path, task_root=task_root)
     if verdict.kind == "withhold" and verdict.reason is not None:
         return Withheld(path, verdict.reason)
-    return values(rows, path=path)
+    return values(rows, path=path, besides=besides)
 
 
 _FIELDS = frozenset(
@@ -61,18 +64,18 @@ _FIELDS = frozenset(
 """Of files whose values have names, by which answers are known, also where they lie among logs."""
 
 
-def _look(path: str, text: str, where: Place) -> Masked | Withheld:
+def _look(path: str, text: str, where: Place, besides: Policy | None) -> Masked | Withheld:
     suffix = where.suffix
     if is_log(path) and where.zone in {"repository", "root"} and suffix not in _FIELDS:
         return verifier_log(text, path=path)
     if suffix == "toml" and where.file not in CONFIGURATION:
         return toml_text(text, path=path)
     if suffix in {"json", "traj", "ipynb", "jsonc", "geojson"}:
-        return _notebook(path, text) if suffix == "ipynb" else _json(path, text, where)
+        return _notebook(path, text) if suffix == "ipynb" else _json(path, text, where, besides)
     if suffix in {"jsonl", "ndjson"}:
-        return json_lines(text, path=path)
+        return json_lines(text, path=path, besides=besides)
     if suffix in {"csv", "tsv"}:
-        return table(text, path=path)
+        return table(text, path=path, besides=besides)
     if suffix in {"yaml", "yml"}:
         return yaml_text(text, path=path, tool=where.file in CONFIGURATION)
     if suffix in CODE or where.file.startswith(("dockerfile", "makefile", "containerfile")) or text.startswith("#!"):
@@ -92,20 +95,24 @@ def _prose(path: str, text: str) -> Masked:
     return Masked(show(text))
 
 
-def _json(path: str, text: str, where: Place) -> Masked:
+def _json(path: str, text: str, where: Place, besides: Policy | None = None) -> Masked:
     try:
         value, repeats = parse_json(text)
     except RecursionError:
         return _all(path, text, "answers.too_deep")
     except ValueError:
-        return json_lines(text, path=path)
+        return json_lines(text, path=path, besides=besides)
     shown = record(
         value, policy=_OPEN_IN_TOOLS if where.file in CONFIGURATION else Policy("file", echoes=TALKS), at=path
     )
-    if not shown.withheld and not repeats:
+    withheld = shown.withheld
+    if besides is not None:
+        shown = document(shown.value.value, at=path, policy=besides)
+        withheld = tuple(dict.fromkeys((*withheld, *shown.withheld)))
+    if not withheld and not repeats:
         return Masked(show(text))
     written = json.dumps(shown.value.value, ensure_ascii=False, indent=2) + "\n"
-    return Masked(show(written), _marked(written), shown.withheld)
+    return Masked(show(written), _marked(written), withheld)
 
 
 def _notebook(path: str, text: str) -> Masked:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from rlx.answers import keys
-from rlx.answers.records import DENY, Policy, parse_json, record
+from rlx.answers.records import Policy, parse_json, record
 from rlx.answers.shown import MARK, Json, Masked, MaskedJson, Withheld, clean, show, show_json
 from rlx.texts import say
 
@@ -26,7 +26,7 @@ _HEADERS: Final = 5
 """First rows of a table among which its header is looked for."""
 
 
-def json_lines(text: str, *, path: str) -> Masked:
+def json_lines(text: str, *, path: str, besides: Policy | None = None) -> Masked:
     """JSON Lines, each row masked by itself and kept on its line.
 
     A line that is no row and names an answer is withheld, and with it all that follows up to the next row: JSON that is
@@ -41,7 +41,7 @@ def json_lines(text: str, *, path: str) -> Masked:
             withheld[Withheld(f"{path}: line {number} and after", say("answers.too_many", n=ROWS))] = None
             out.append(MARK)
             break
-        row = _row(path, line)
+        row = _row(path, line, besides)
         broken = row.names_answer or (broken and not row.whole)
         if broken and line.strip():
             row = _Row(MARK, (Withheld(f"{path}: line {number}", say("answers.unparsed")),))
@@ -52,13 +52,13 @@ def json_lines(text: str, *, path: str) -> Masked:
     return Masked(show("\n".join(out)), tuple(masked), tuple(list(withheld)[:_REPORTED]))
 
 
-def values(rows: Iterable[object], *, path: str) -> Masked:
+def values(rows: Iterable[object], *, path: str, besides: Policy | None = None) -> Masked:
     """Rows that some container held, written as JSON Lines, each masked by itself."""
     out: list[str] = []
     masked: list[int] = []
     withheld: dict[Withheld, None] = {}
     for number, row in enumerate(rows, 1):
-        shown = record(row, at=path)
+        shown = guarded(row, at=path, besides=besides)
         out.append(json.dumps(shown.value.value, ensure_ascii=False))
         if shown.withheld:
             masked.append(number)
@@ -67,26 +67,84 @@ def values(rows: Iterable[object], *, path: str) -> Masked:
     return Masked(show(text), tuple(masked), tuple(list(withheld)[:_REPORTED]))
 
 
+def guarded(value: object, *, at: str, besides: Policy | None) -> MaskedJson:
+    """A row of a file, masked as one of unknown make and, where it is known what reads it, under that policy too."""
+    shown = record(value, at=at)
+    return shown if besides is None else guarded_too(shown, path=at, policy=besides)
+
+
+def guarded_too(shown: MaskedJson, *, path: str, policy: Policy) -> MaskedJson:
+    """What was masked already, masked under another policy besides."""
+    more = record(shown.value.value, policy=policy, at=path)
+    return MaskedJson(more.value, tuple(dict.fromkeys((*shown.withheld, *more.withheld))))
+
+
+def document(value: Json, *, at: str, policy: Policy) -> MaskedJson:
+    """A JSON document that holds rows, each masked under their policy: a list, an object of them, or of lists."""
+    withheld: dict[Withheld, None] = {}
+
+    def masked(row: Json) -> Json:
+        shown = record(row, policy=policy, at=at)
+        withheld.update(dict.fromkeys(shown.withheld))
+        return shown.value.value
+
+    def within(part: Json) -> Json:
+        return [masked(item) for item in part] if isinstance(part, list) else part
+
+    if isinstance(value, list):
+        told: Json = within(value)
+    elif isinstance(value, dict) and value and all(isinstance(item, dict) for item in value.values()):
+        told = {key: masked(item) for key, item in value.items()}
+    elif isinstance(value, dict) and any(_holds_rows(item) for item in value.values()):
+        told = {key: within(item) if _holds_rows(item) else item for key, item in value.items()}
+    else:
+        told = masked(value)
+    return MaskedJson(show_json(told), tuple(withheld))
+
+
+def _holds_rows(value: Json) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
+
+
 def table_row(
-    value: object, *, path: str, shape: str = "", within: str = "", policy: Policy = DENY
+    value: object, *, path: str, shape: str = "", within: str = "", policy: Policy | None = None
 ) -> MaskedJson:
-    """One row that was taken out of the file at `path`, masked as it would be in its place.
+    """One row that was taken out of the file at `path`, masked under `policy` or, without one, as in its place.
 
     `shape` tells the place: `list`, an element of the document, which may be a turn of a conversation; `inside`, an
     element of the list called `within`; `map`, an object of an object, its key under the empty name; else by itself.
     """
+    if policy is not None:
+        return _under(value, path, shape, within, policy)
     if shape == "map" and isinstance(value, Mapping):
         key = str(value.get("", ""))
-        shown = record({key: {name: inner for name, inner in value.items() if name != ""}}, policy=policy, at=path)
+        shown = record({key: {name: inner for name, inner in value.items() if name != ""}}, at=path)
         inner = _only(shown.value.value)
+        told: Json = {"": clean(key), **(inner if isinstance(inner, dict) else {"value": inner})}
+        return MaskedJson(show_json(told), shown.withheld)
+    if shape == "list":
+        shown = record([value], at=path)
+        return MaskedJson(show_json(_only(shown.value.value)), shown.withheld)
+    if shape == "inside":
+        shown = record({within: [value]}, at=path)
+        return MaskedJson(show_json(_only(_only(shown.value.value))), shown.withheld)
+    return record(value, at=path)
+
+
+def _under(value: object, path: str, shape: str, within: str, policy: Policy) -> MaskedJson:
+    """Under a policy, whose paths begin at the row. A place whose name says answer is withheld whole."""
+    key = str(value.get("", "")) if shape == "map" and isinstance(value, Mapping) else ""
+    name = within if shape == "inside" else key
+    if name and keys.is_answer_key(name):
+        return MaskedJson(show_json(MARK), (Withheld(f"{path}: {name}", say("answers.key")),))
+    if shape == "map" and isinstance(value, Mapping):
+        shown = record({name: inner for name, inner in value.items() if name != ""}, policy=policy, at=path)
+        inner = shown.value.value
         told: Json = {"": clean(key), **(inner if isinstance(inner, dict) else {"value": inner})}
         return MaskedJson(show_json(told), shown.withheld)
     if shape == "list":
         shown = record([value], policy=policy, at=path)
         return MaskedJson(show_json(_only(shown.value.value)), shown.withheld)
-    if shape == "inside":
-        shown = record({within: [value]}, policy=policy, at=path)
-        return MaskedJson(show_json(_only(_only(shown.value.value))), shown.withheld)
     return record(value, policy=policy, at=path)
 
 
@@ -105,7 +163,7 @@ class _Row(NamedTuple):
     """It is neither, and names an answer."""
 
 
-def _row(path: str, line: str) -> _Row:
+def _row(path: str, line: str, besides: Policy | None) -> _Row:
     if not line.strip():
         return _Row(line)
     try:
@@ -113,7 +171,7 @@ def _row(path: str, line: str) -> _Row:
     except (ValueError, RecursionError):
         hides = len(line) > _LINE or line.count("[") > _NESTED
         return _Row(line, names_answer=hides or any(keys.is_answer_key(match[1]) for match in _KEY.finditer(line)))
-    shown = record(value, at=path)
+    shown = guarded(value, at=path, besides=besides)
     whole = isinstance(value, dict | list) and bool(value)
     if not shown.withheld and not repeats:
         return _Row(line, whole=whole)
@@ -121,7 +179,7 @@ def _row(path: str, line: str) -> _Row:
     return _Row(json.dumps(shown.value.value, ensure_ascii=False) + end, shown.withheld, whole)
 
 
-def table(text: str, *, path: str) -> Masked | Withheld:
+def table(text: str, *, path: str, besides: Policy | None = None) -> Masked | Withheld:
     """A table by its header; columns that hold answers are masked, cell by cell."""
     separator = delimiter(path, text)
     try:
@@ -141,7 +199,7 @@ def table(text: str, *, path: str) -> Masked | Withheld:
             break
         cells = row
         if number > first:
-            shown = record(dict(zip(names, row, strict=False)), at=path)
+            shown = guarded(dict(zip(names, row, strict=False)), at=path, besides=besides)
             value = shown.value.value
             cells = [str(cell) for cell in value.values()] if isinstance(value, dict) else [MARK] * len(row)
             if shown.withheld:

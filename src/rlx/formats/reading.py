@@ -11,7 +11,7 @@ import anyio
 import anyio.from_thread
 import anyio.to_thread
 
-from rlx.answers import Masked, Withheld, file_bytes_ok, file_rows, file_text, file_verdict, prose
+from rlx.answers import Masked, Policy, Withheld, file_bytes_ok, file_rows, file_text, file_verdict, prose
 from rlx.answers.files import LISTED, is_log
 from rlx.errors import Forbidden, TooLarge
 from rlx.formats import archives
@@ -51,6 +51,8 @@ class _File:
     below: str
     """Its path from its task, or from the repository when `root` is None."""
     root: str | None
+    besides: Policy | None = None
+    """Of its rows, where it is known what reads them."""
 
     @property
     def path(self) -> str:
@@ -88,19 +90,21 @@ type _Look = Callable[[_File, bytes], Awaitable[_Inside]]
 _recent = Recent(32 * 1024 * 1024)
 
 
-async def read_file(repo: Repo, entry: TreeEntry, below: str, root: str | None) -> Blob:
+async def read_file(repo: Repo, entry: TreeEntry, below: str, root: str | None, besides: Policy | None = None) -> Blob:
     """The file `entry`, which lies at `below` in the task at `root` or, with `root=None`, in the repository.
+
+    Its rows are masked under the policy `besides` too.
 
     Who may open the repository at this revision may see what was read of it before. Raises `Forbidden` with the
     reason for a withheld file.
     """
-    key = (repo.client.endpoint, str(repo.key), repo.sha, entry.path, entry.oid, root or "")
+    key = (repo.client.endpoint, str(repo.key), repo.sha, entry.path, entry.oid, root or "", str(hash(besides)))
     known = _recent.get(key)
     if known is None:
-        known = await _read(_File(repo, entry, below, root))
+        known = await _read(_File(repo, entry, below, root, besides))
         _recent.keep(key, known)
-    file = _File(repo, entry, below, root)
-    return replace(known, table=ShownTable(file.rows, below)) if _is_paged(known, file) else known
+    file = _File(repo, entry, below, root, besides)
+    return replace(known, table=ShownTable(file.rows, below, besides)) if _is_paged(known, file) else known
 
 
 def _is_paged(blob: Blob, file: "_File") -> bool:
@@ -141,7 +145,7 @@ def _text(file: _File, data: bytes) -> Blob:
     cut = len(data) < file.entry.size
     if cut:
         data = data[: data.rfind(b"\n") + 1] or data
-    shown = file_text(file.below, data, task_root=file.root)
+    shown = file_text(file.below, data, task_root=file.root, besides=file.besides)
     if isinstance(shown, Withheld):
         raise FileWithheld(file.path, shown)
     return Blob(
@@ -198,7 +202,9 @@ async def _rows(file: _File, data: bytes) -> _Inside:
         at += len(found.rows)
         if at >= found.known:
             break
-    shown = await anyio.to_thread.run_sync(lambda: file_rows(file.below, rows, task_root=file.root))
+    shown = await anyio.to_thread.run_sync(
+        lambda: file_rows(file.below, rows, task_root=file.root, besides=file.besides)
+    )
     if total is None:
         return "rows", shown, say("viewer.rows_of_more", n=len(rows))
     return "rows", shown, say("viewer.rows_of", n=len(rows), total=total) if len(rows) < total else None

@@ -1,10 +1,10 @@
 """The files of a repository as a reader may see them: folders, masked texts, media; answers withheld."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from rlx.answers import Masked, file_verdict
+from rlx.answers import Masked, Policy, file_verdict
 from rlx.errors import NotFound
 from rlx.formats.reading import read_file
 from rlx.hub.info import TreeEntry
@@ -18,9 +18,18 @@ MAX_ENTRIES = 1000
 
 
 class RepoFiles:
-    """Files below the repository; `roots` are the folders that are tasks, which have rules of their own."""
+    """Files below the repository; `roots` are the folders that are tasks, which have rules of their own.
 
-    def __init__(self, repo: Repo, roots: Iterable[str] = ()) -> None:
+    `policy_of` tells the policy of the rows of a file, where it is known what reads them.
+    """
+
+    def __init__(
+        self,
+        repo: Repo,
+        roots: Iterable[str] = (),
+        policy_of: Callable[[str], Awaitable[Policy | None]] | None = None,
+    ) -> None:
+        self._policy_of = policy_of
         self._repo = repo
         self._roots = frozenset(roots)
 
@@ -52,7 +61,8 @@ class RepoFiles:
 
     async def _file(self, entry: TreeEntry) -> Blob:
         root = self._root(entry.path)
-        return await read_file(self._repo, entry, _below(entry.path, root), root)
+        besides = None if self._policy_of is None else await self._policy_of(entry.path)
+        return await read_file(self._repo, entry, _below(entry.path, root), root, besides)
 
     def _root(self, path: str) -> str | None:
         """The innermost task that holds `path`, or None."""

@@ -10,7 +10,7 @@ import pytest
 
 from rlx.answers import DENY, Policy, ShownJson, name, prose, record
 from rlx.errors import BadInput, NotFound
-from rlx.formats.processors.base import Match, Reading, Roles, RowCard, ShownRow, Table
+from rlx.formats.processors.base import Match, Processor, Reading, Roles, RowCard, ShownRow, Table
 from rlx.formats.processors.support import support
 from rlx.formats.rows.environment import RowsEnvironment
 from rlx.formats.rows.row_index import FIRST_ROWS, quotas
@@ -57,6 +57,8 @@ def _support() -> Support:
 
 
 class Toy:
+    """Reads any table; its task is the column `prompt`."""
+
     name = "toy"
     framework = "rows"
     version = 1
@@ -71,11 +73,20 @@ class Toy:
         return ToyReading({"task": "prompt", **roles}, {"task": table.columns})
 
 
+class Secretive(Toy):
+    """Shows of a row its kind alone."""
+
+    def reading(self, table: Table, roles: Roles) -> Reading:
+        return ToyReading({"task": "kind"}, {}, Policy("kind", columns=frozenset({"", "kind"})))
+
+
 @asynccontextmanager
-async def opened(hub: Hub, *, background: bool = False) -> AsyncIterator[RowsEnvironment]:
+async def opened(
+    hub: Hub, *, background: bool = False, processors: Sequence[Processor] = (Toy(),)
+) -> AsyncIterator[RowsEnvironment]:
     async with hub.opened(background=background) as client:
         repo = Repo(client, await client.info(KEY, token=False), False)
-        environment = RowsEnvironment(repo, [Toy()], await find_splits(repo))
+        environment = RowsEnvironment(repo, processors, await find_splits(repo))
         await environment.begin()
         yield environment
 
@@ -197,3 +208,47 @@ def test_short_tables_leave_what_they_do_not_need_to_the_others() -> None:
     assert quotas([10, 1000, 1000], 300) == [10, 145, 145]
     assert quotas([5, 5], 300) == [5, 5]
     assert quotas([], 300) == []
+
+
+@pytest.mark.parametrize("path", ["answers.jsonl", "solutions/train.jsonl", "data/gold/train-00000-of-00001.jsonl"])
+async def test_rows_of_a_file_that_is_withheld_are_not_read(hub: Make, path: str) -> None:
+    card = f"---\nconfigs:\n- config_name: default\n  data_files: {path}\n---\n".encode()
+    async with opened(hub({path: lines(3), "README.md": card})) as environment:
+        summary = await environment.summary()
+        assert summary.tasks == 0
+        assert path in repr(summary.sections)
+        with pytest.raises(NotFound):
+            await environment.task("train/0")
+
+
+async def test_a_file_of_rows_is_shown_under_the_policy_of_its_rows_too(hub: Make) -> None:
+    async with opened(hub({"train.jsonl": lines(2)}), processors=(Secretive(),)) as environment:
+        blob = await environment.files(None, "train.jsonl")
+        assert isinstance(blob, Blob)
+        assert blob.text is not None
+        assert "Task number" not in blob.text
+        assert SECRET not in blob.text
+        assert "odd" in blob.text
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("train.json", [{"prompt": "Task number 1", "kind": "odd"}] * 3),
+        ("train.json", {"data": [{"prompt": "Task number 1", "kind": "odd"}] * 3}),
+        ("train.json", {key: {"prompt": "Task number 1", "kind": "odd"} for key in "abc"}),
+    ],
+    ids=["list", "inside", "map"],
+)
+async def test_a_policy_holds_wherever_a_document_keeps_its_rows(hub: Make, path: str, told: object) -> None:
+    async with opened(hub({path: json.dumps(told).encode()}), processors=(Secretive(),)) as environment:
+        blob = await environment.files("train/1", "row.json")
+        assert isinstance(blob, Blob)
+        assert blob.text is not None
+        assert "Task number" not in blob.text
+        assert "odd" in blob.text
+        whole = await environment.files(None, path)
+        assert isinstance(whole, Blob)
+        assert whole.text is not None
+        assert "Task number" not in whole.text
+        assert "odd" in whole.text

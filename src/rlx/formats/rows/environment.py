@@ -11,6 +11,7 @@ from typing import Final, Never
 import anyio
 import anyio.to_thread
 
+from rlx.answers import Policy
 from rlx.errors import BadInput, NotFound, NotReady
 from rlx.formats import card as env_card
 from rlx.formats.processors.base import Correctable, Opened, Processor, Roles, Unpacking, split_id
@@ -52,7 +53,7 @@ class RowsEnvironment:
         self._ids = tuple(dict.fromkeys(split_id(split.config, split.name) for split in found.layout.splits))
         self._tables: dict[str, OpenTable] = {}
         self._index: RowIndex | None = None
-        self._files = RepoFiles(repo)
+        self._files = RepoFiles(repo, policy_of=self._policy_of)
         self._corrected: OrderedDict[tuple[tuple[str, str], ...], RowsEnvironment] = OrderedDict()
         self._lock = anyio.Lock()
         self._looked = anyio.Event()
@@ -207,6 +208,13 @@ class RowsEnvironment:
             return await anyio.to_thread.run_sync(reading.opened, row.shown, row.value)
         except BadInput as error:
             return error
+
+    async def _policy_of(self, path: str) -> Policy | None:
+        """Under which the rows of a file are shown; None for one that is in no split."""
+        for id_, split in self._splits.items():
+            if path in split.paths:
+                return (await self._table(id_)).reading.policy
+        return None
 
     async def _row(self, ref: str) -> tuple[OpenTable, RawRow]:
         id_, at = self._parsed(ref)

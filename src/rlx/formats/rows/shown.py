@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import anyio.to_thread
 
-from rlx.answers.rows import table_row
+from rlx.answers import Policy
+from rlx.answers.rows import guarded_too, table_row
 from rlx.answers.shown import MARK, Withheld
 from rlx.formats.rows.kinds import kind_of
 from rlx.formats.rows.media import named
@@ -26,6 +27,8 @@ class ShownTable:
 
     file: RowFile
     below: str
+    besides: Policy | None = None
+    """Of the rows, where it is known what reads them."""
 
     async def page(self, start: int, limit: int) -> TablePage | NoTable:
         try:
@@ -34,7 +37,7 @@ class ShownTable:
             return NoTable(error.reason, error.quiet)
         if kind_of(self.below) == "document" and not is_usual(rows.shape, rows.known, rows.rows):
             return NoTable(say("rows.no_table"), quiet=True)
-        return await anyio.to_thread.run_sync(shown_page, rows, self.below, start)
+        return await anyio.to_thread.run_sync(shown_page, rows, self.below, start, self.besides)
 
 
 def is_usual(shape: str, count: int, rows: Iterable[Row]) -> bool:
@@ -48,8 +51,8 @@ def is_usual(shape: str, count: int, rows: Iterable[Row]) -> bool:
     )
 
 
-def shown_page(rows: Rows, path: str, asked: int = 1) -> TablePage:
-    """`rows` of the file at `path`, of which those from number `asked` on were wanted."""
+def shown_page(rows: Rows, path: str, asked: int = 1, besides: Policy | None = None) -> TablePage:
+    """`rows` of the file at `path`, of which those from number `asked` on were wanted, masked under `besides` too."""
     found: list[TableRow] = []
     withheld: dict[Withheld, None] = {}
     for number, row in enumerate(rows.rows, rows.offset + 1):
@@ -57,6 +60,8 @@ def shown_page(rows: Rows, path: str, asked: int = 1) -> TablePage:
             found.append(TableRow(number, None, row.line, row.broken))
             continue
         masked = table_row(named(row.value), path=path, shape=rows.shape, within=rows.within)
+        if besides is not None:
+            masked = guarded_too(masked, path=path, policy=besides)
         withheld.update(dict.fromkeys(masked.withheld))
         found.append(TableRow(number, masked.value, row.line, note=row.note))
     notes = tuple(_notes(rows, found, asked))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Final
 
+from rlx.answers import file_verdict
 from rlx.errors import NotFound, TooLarge, Upstream, UserError
 from rlx.formats.rows.kinds import is_single
 from rlx.formats.rows.layout import Layout, Split, layout
@@ -44,18 +45,30 @@ class Found:
     """Why there are no splits, where the dataset viewer was asked for them."""
 
     async def open(self, split: Split) -> "SplitRows":
-        """Raises `NotFound` when a file is not there any more, and what listing raises."""
+        """Raises `NotFound` when a file is not there any more, and what listing raises.
+
+        Of files that are withheld no row is read, here or from the viewer.
+        """
+        held = tuple((path, why) for path in split.paths or (f"{split.config}/{split.name}",) if (why := _held(path)))
         viewer = viewer_of(self.origin or self.repo)
-        table = viewer.table(split.config, split.name) if viewer is not None else None
+        table = viewer.table(split.config, split.name) if viewer is not None and not held else None
         files = []
         for path in split.paths:
+            if _held(path) is not None:
+                continue
             entry = await self.repo.entry(path)
             if entry is None:
                 raise NotFound(f"No file {path[:200]!r} in {self.repo.key}.")
             options = {**split.options, "single": True} if is_single(path) else split.options
             files.append(RowFile(self.repo, entry, options))
         singles = {number: 1 for number, file in enumerate(files) if "single" in file.options}
-        return SplitRows(tuple(files), table, singles)
+        return SplitRows(tuple(files), table, held, singles)
+
+
+def _held(path: str) -> Say | None:
+    """Why a file is withheld, judged by its path."""
+    verdict = file_verdict(path, task_root=None)
+    return verdict.reason if verdict.kind == "withhold" else None
 
 
 async def find_splits(repo: Repo) -> Found:
@@ -138,6 +151,8 @@ class SplitRows:
     files: tuple[RowFile, ...]
     viewer: ViewerTable | None = None
     """Whose rows are told where there are no files, or none of them can be read."""
+    held: tuple[tuple[str, Say], ...] = ()
+    """Files that are withheld, and why."""
     _counts: dict[int, int] = field(default_factory=dict)
     _refused: dict[int, Say] = field(default_factory=dict)
     _trouble: Say | None = None
@@ -148,6 +163,8 @@ class SplitRows:
         """Rows from `offset`, from 0: at most `limit`, none past the end of what is known. Raises as `RowFile.page`,
         but for files that cannot be read, which are told in the answer."""
         page = await self._page(offset, limit, columns, patience)
+        if self.held:
+            return replace(page, refused=(*self.held, *page.refused))
         if self.viewer is None or len(page.refused) < len(self.files):
             return page
         return await self._viewed(self.viewer, page, limit)
