@@ -146,6 +146,7 @@ async def test_a_task_in_a_row_has_the_page_and_files_that_its_folder_has(
         for part in ("title", "brief", "glance", "run_options", "problem"):
             assert page[part] == same[part]
         assert page["sections"][: len(same["sections"])] == same["sections"]
+        assert "row.json" not in json.dumps(page["sections"]), "no file that cannot be opened is listed"
         assert [item for item in page["withheld"] if "task_binary" not in item["where"]] == same["withheld"]
         assert {key: page["facets"].get(key) for key in ("difficulty", "graded")} == {
             key: same["facets"].get(key) for key in ("difficulty", "graded")
