@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from rlx.answers import ShownJson, name, whole
-from rlx.answers.stored import stored_json
 from rlx.formats.harbor.reader import HarborReader
 from rlx.formats.harbor.support import dataset_support
 from rlx.formats.packed.run_there import of_archives
@@ -42,7 +41,7 @@ class PackedReader(HarborReader):
 
     def summary_view(self, header: ShownJson, counts: Counts) -> SummaryView:
         facts: Any = header.value
-        inner = super().summary_view(stored_json(facts["harbor"]), counts)
+        inner = super().summary_view(whole(facts["harbor"]), counts)
         told = facts["packed"]
         found = say("packed.how", n=told.get("archives", 0), tasks=counts.tasks)
         notes = tuple(_refused(told))
