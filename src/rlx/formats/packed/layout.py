@@ -1,6 +1,6 @@
 """Where the tasks of several archives come to lie beside each other: their refs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rlx.formats.harbor.dataset import MANIFEST, REGISTRY
@@ -38,7 +38,9 @@ def lay_out(archives: Mapping[str, tuple[Member, ...]]) -> Layout:
     each other's, are told apart by the archive's path before it.
     """
     roots = {path: task_roots(member.path for member in found) for path, found in archives.items()}
-    shared = _clashing({path: [root or stem(path) or path for root in of] for path, of in roots.items()})
+    shared: frozenset[str] = frozenset()
+    while more := _clashing({path: _placed(path, of, path in shared) for path, of in roots.items()}) - shared:
+        shared |= more  # where these come to lie then, others may already
     files: dict[str, Lying] = {}
     places: dict[str, str] = {}
     parents: set[str] = set()
@@ -46,10 +48,10 @@ def lay_out(archives: Mapping[str, tuple[Member, ...]]) -> Layout:
     for path, found in sorted(archives.items()):
         inside = roots[path]
         known = frozenset(inside)
-        prefix = path if path in shared else (stem(path) or path) if inside == ("",) else ""
+        prefix = _prefix(path, inside, path in shared)
         if inside:
             places[path] = prefix
-            parents |= {f"{prefix}/{root}".strip("/").rpartition("/")[0] for root in inside}
+            parents |= {root.rpartition("/")[0] for root in _placed(path, inside, path in shared)}
         broken = {
             root: member.refused for member in found if member.refused for root in inside if _in(member.path, root)
         }
@@ -63,7 +65,19 @@ def lay_out(archives: Mapping[str, tuple[Member, ...]]) -> Layout:
     return Layout(dict(sorted(files.items())), places, tuple(sorted(parents)), tuple(refused))
 
 
-def _clashing(roots: Mapping[str, list[str]]) -> frozenset[str]:
+def _placed(archive: str, roots: Sequence[str], is_shared: bool) -> list[str]:
+    """Where the tasks of an archive come to lie."""
+    prefix = _prefix(archive, roots, is_shared)
+    return [f"{prefix}/{root}".strip("/") for root in roots]
+
+
+def _prefix(archive: str, roots: Sequence[str], is_shared: bool) -> str:
+    if is_shared:
+        return archive
+    return (stem(archive) or archive) if "" in roots else ""
+
+
+def _clashing(roots: Mapping[str, Sequence[str]]) -> frozenset[str]:
     """Archives that hold a task at, above or below the place of one of another archive."""
     owners: dict[str, set[str]] = {}
     for archive, found in roots.items():
