@@ -9,11 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlx.answers import MARK
+from rlx.answers.rows import table_row
 from rlx.errors import BadInput
 from rlx.formats.conversation import turns
 from rlx.formats.processors.traces import Traces
 from rlx.formats.processors.traces.atif import messages, violations
 from rlx.formats.processors.traces.measures import graded
+from rlx.formats.rows.opening import source_of
 from rlx.model import KeyValues, Note, Transcript
 from rlx.texts import words
 from tests.formats.processors.rowwise import HOSTILE, Read, read, shown_row, table_of
@@ -164,6 +166,24 @@ def test_samples_of_inspect_are_shown_with_what_their_scorers_said(fixture_hub: 
     outcome = found.view().sections[0].blocks[0]
     assert isinstance(outcome, KeyValues)
     assert "scores.match" in {words(row.label) for row in outcome.rows}
+
+
+def test_a_log_of_inspect_is_a_table_of_its_samples(fixture_hub: Path) -> None:
+    lines = (fixture_hub / "datasets/acme/rows-traces/data/inspect.jsonl").read_text().splitlines()
+    log = {
+        "version": 2,
+        "eval": {"model": "m"},
+        "samples": [json.loads(line) for line in lines],
+        "reductions": [{"a": 1}],
+    }
+    source = source_of("logs/one.json", json.dumps(log).encode())
+    assert (source.shape, source.within, source.count) == ("inside", "samples", 2)
+    values = [row.value for row in source.rows(0, 2)]
+    policy = Traces().reading(table_of(values), {}).policy  # type: ignore[arg-type]  # rows are objects here
+    for value in values:
+        masked = table_row(value, path="logs/one.json", shape="inside", within="samples", policy=policy).value.value
+        assert "RLX-SHOWN-INSPECT-LAST" in json.dumps(masked)
+        assert "RLX-CANARY" not in json.dumps(masked)
 
 
 def test_what_swe_agent_records_is_shown_without_the_patch_that_it_ends_with(fixture_hub: Path) -> None:

@@ -75,7 +75,7 @@ def _measured(card: RowCard, keys: Sequence[str]) -> Iterator[Row]:
         if found is None:
             continue
         label: Text = say(f"traces.{key}") if key in {"seconds", "cost"} else say(f"facet.{key}")
-        yield Row(label, name(f"${found:,.4g}" if key == "cost" else f"{found:,.6g}"))
+        yield Row(label, name(f"${found:,.4g}" if key == "cost" else _figure(found)))
 
 
 def _scores(row: Mapping[str, Json]) -> Iterator[tuple[str, bool | float]]:
@@ -93,7 +93,11 @@ def _scores(row: Mapping[str, Json]) -> Iterator[tuple[str, bool | float]]:
 
 
 def _measure(value: bool | float) -> Text:
-    return say("traces.yes" if value else "traces.no") if isinstance(value, bool) else name(f"{value:,.6g}")
+    return say("traces.yes" if value else "traces.no") if isinstance(value, bool) else name(_figure(value))
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value.is_integer() or abs(value) >= 10_000 else f"{value:,.6g}"
 
 
 def _transcript(row: Mapping[str, Any], talk: Talk | None, said: Sequence[Message]) -> Iterator[Block]:

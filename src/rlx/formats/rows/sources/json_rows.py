@@ -160,6 +160,8 @@ def _whole(data: bytes, begin: int, start: int) -> Found:
     if columns is not None:
         return _listed("columns", columns)
     inside = [(name, item) for name, item in value.items() if _is_records(item)]
+    if "eval" in value and _is_records(value.get("samples")):  # a log of Inspect, which may hold other lists too
+        inside = [("samples", value["samples"])]
     if len(inside) == 1:
         return _listed("inside", inside[0][1], inside[0][0])
     return _listed("object", [value])
