@@ -4,6 +4,7 @@ Both are files with a version (`rollout.json`, `events.jsonl` in a folder named 
 and every index is made from them. Unknown figures (tokens, cost, reward) are None, never 0.
 """
 
+import re
 import secrets
 import time
 from collections.abc import Mapping
@@ -18,11 +19,13 @@ type Status = Literal["queued", "starting", "running", "verifying", "done", "fai
 ENDED: Final[frozenset[str]] = frozenset({"done", "failed", "cancelled", "interrupted"})
 type Stage = Literal["provision", "prepare", "agent", "verify", "close"]
 STAGES: Final[tuple[Stage, ...]] = ("provision", "prepare", "agent", "verify", "close")
-type Cause = Literal["model", "sandbox", "agent", "task", "verifier", "limit"]
-"""The boundary that a failure crossed: one of the subclasses of `rlx.errors.RolloutError`."""
+type Cause = Literal["model", "sandbox", "agent", "task", "verifier", "limit", "worker", "person"]
+"""The boundary that a failure crossed: one of the subclasses of `rlx.errors.RolloutError`; or `worker`, the process that
+ran it, which died or was ended; or `person`, who stopped it."""
 
 _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
-type RolloutId = Annotated[str, StringConstraints(pattern=r"^[0-9a-hjkmnp-tv-z]{16}$")]
+_ID: Final = re.compile(r"[0-9a-hjkmnp-tv-z]{16}")
+type RolloutId = Annotated[str, StringConstraints(pattern=rf"^{_ID.pattern}$")]
 
 
 class _Record(BaseModel):
@@ -118,6 +121,16 @@ class Rollout(_Record):
     def ended(self) -> bool:
         return self.status in ENDED
 
+    @property
+    def begun(self) -> bool:
+        """Its agent began to work, so that running it again would be another attempt at the task."""
+        later = ("agent", "verify", "close")
+        return (
+            self.status in {"running", "verifying"}
+            or self.stage in later
+            or any(phase.stage in later for phase in self.phases)
+        )
+
 
 EventKind = Literal[
     "status",
@@ -148,6 +161,10 @@ class Event(_Record):
     usage {tokens_in, tokens_out, cost?, calls}; log {text, source};
     checks {passed, failed, items: [{name, passed}]}; files {items: [{path, change, size}]};
     note, error {text, kind?}."""
+
+
+def is_id(text: str) -> bool:
+    return _ID.fullmatch(text) is not None
 
 
 def new_id() -> str:

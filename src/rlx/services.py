@@ -1,10 +1,12 @@
 """The composition root: the one place where clients, caches and background work are made."""
 
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 import httpx2
@@ -25,6 +27,9 @@ from rlx.settings import DEFAULT_HUB, DEFAULT_VIEWER, Settings
 from rlx.store.instance import InstanceFile
 from rlx.store.storage import open_storage
 
+if TYPE_CHECKING:
+    from rlx.jobs.queue_service import Rollouts
+
 LOCAL_HUB = "http://hub.localhost"
 """Endpoint of a hub in this process; no address is ever resolved."""
 
@@ -36,6 +41,8 @@ class Services:
     library: Library
     catalog: Catalog
     instance: InstanceFile
+    rollouts: "Callable[[], Rollouts]"
+    """Opened by the first call, which blocks. Raises `BadInput`, `Upstream`."""
 
 
 @asynccontextmanager
@@ -67,10 +74,11 @@ async def create_services(
         folder=folder is not None,
     )
     hub.viewer = viewer = ViewerClient(viewer_address(settings), transport=transport, clock=clock)
+    instance = InstanceFile(settings.store)
+    opening = _Opening(settings, instance)
     try:
         async with anyio.create_task_group() as group:
             hub.desk = Desk(settings.cache_dir / "rows", group)
-            instance = InstanceFile(settings.store)
             library = Library(
                 hub,
                 instance,
@@ -103,11 +111,36 @@ async def create_services(
             catalog = Catalog(live, mine, instance, follower, hub=hub_name(settings.hub))
             if keep_catalog:
                 await catalog.follow(group)
-            yield Services(settings, hub, library, catalog, instance)
+            yield Services(settings, hub, library, catalog, instance, opening.rollouts)
             group.cancel_scope.cancel()
     finally:
+        opening.close()
         await viewer.aclose()
         await hub.aclose()
+
+
+class _Opening:
+    """Opens rollouts once they are asked for: who only reads does without a database."""
+
+    def __init__(self, settings: Settings, instance: InstanceFile) -> None:
+        self._settings = settings
+        self._instance = instance
+        self._lock = threading.Lock()
+        self._opened: Rollouts | None = None
+
+    def rollouts(self) -> "Rollouts":
+        with self._lock:
+            if self._opened is None:
+                from rlx.jobs.queue_service import open_rollouts  # imported late, with the database's library
+
+                self._opened = open_rollouts(self._settings, self._instance)
+            return self._opened
+
+    def close(self) -> None:
+        with self._lock:
+            if self._opened is not None:
+                self._opened.close()
+                self._opened = None
 
 
 def hub_name(hub: str) -> str:

@@ -46,7 +46,9 @@ class FakeApi:
         self._check(bucket_id)
         below = f"{prefix}/" if prefix else ""
         for path, data in self.files.items():
-            if path.startswith(below):
+            if path.startswith(below) and recursive:
+                yield _entry(path, data)
+            elif path.startswith(below):
                 name, _, deeper = path[len(below) :].partition("/")
                 yield Entry("directory", below + name) if deeper else _entry(path, data)
 

@@ -39,6 +39,7 @@ BRANCHES = (
     Branch("env", "rlx.cli.env", "Find and read environments."),
     Branch("task", "rlx.cli.task", "Find and read tasks."),
     Branch("index", "rlx.cli.index", "Build the catalog that sites search."),
+    Branch("store", "rlx.cli.store", "Look after what an instance keeps."),
     Branch("hub", "rlx.cli.hub", "Serve a folder of repositories as a Hub."),
     Branch("doctor", "rlx.cli.doctor", "Check this installation, or that a site leaks no answer."),
 )

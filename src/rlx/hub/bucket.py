@@ -91,24 +91,39 @@ class BucketStorage:
         self._asked(lambda: self._api.batch_bucket_files(self._bucket, add=[(data, path)]))
 
     def list(self, folder: str) -> "list[Stored]":
-        prefix = f"{self._prefix}{check_name(folder)}" if folder else self._prefix.rstrip("/")
-        try:
-            entries = self._asked(lambda: list(self._api.list_bucket_tree(self._bucket, prefix or None)))
-        except FileNotFoundError:
-            return []
-        below = f"{prefix}/" if prefix else ""
-        files = [entry for entry in entries if entry.type == "file" and entry.path.startswith(below)]
-        named = [(entry.path[len(below) :], entry) for entry in files]
-        found = [Stored(name, _size_of(entry), _tag_of(entry)) for name, entry in named if "/" not in name]
-        return sorted(found, key=lambda stored: stored.name)
+        found = self._inside(folder, "file")
+        return [Stored(name, _size_of(entry), _tag_of(entry)) for name, entry in found]
+
+    def folders(self, folder: str) -> Sequence[str]:
+        return [name for name, _ in self._inside(folder, "directory")]
 
     def delete(self, name: str) -> None:
         path = self._path(name)
         if self._find([path]):
             self._asked(lambda: self._api.batch_bucket_files(self._bucket, delete=[path]))
 
+    def delete_folder(self, folder: str) -> None:
+        prefix = self._path(folder)
+        try:
+            entries = self._asked(lambda: [*self._api.list_bucket_tree(self._bucket, prefix, recursive=True)])
+        except FileNotFoundError:
+            return
+        paths = [entry.path for entry in entries if entry.type == "file" and entry.path.startswith(f"{prefix}/")]
+        if paths:
+            self._asked(lambda: self._api.batch_bucket_files(self._bucket, delete=paths))
+
     def sweep(self, folder: str) -> None:
         """Nothing: an upload that was cut off left no file."""
+
+    def _inside(self, folder: str, kind: str) -> "list[tuple[str, BucketEntry]]":
+        prefix = f"{self._prefix}{check_name(folder)}" if folder else self._prefix.rstrip("/")
+        try:
+            entries = self._asked(lambda: [*self._api.list_bucket_tree(self._bucket, prefix or None)])
+        except FileNotFoundError:
+            return []
+        below = f"{prefix}/" if prefix else ""
+        found = {e.path[len(below) :]: e for e in entries if e.type == kind and e.path.startswith(below)}
+        return [(name, found[name]) for name in sorted(found) if name and "/" not in name]
 
     def _path(self, name: str) -> str:
         return f"{self._prefix}{check_name(name)}"

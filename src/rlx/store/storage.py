@@ -10,7 +10,8 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -55,8 +56,16 @@ class Storage(Protocol):
         """Finished files in a folder, by name; none when there is no such folder. An empty name is the top."""
         ...
 
+    def folders(self, folder: str) -> Sequence[str]:
+        """Names of the folders in a folder, in order; none when there is no such folder."""
+        ...
+
     def delete(self, name: str) -> None:
         """Remove a file; nothing when it is gone already."""
+        ...
+
+    def delete_folder(self, folder: str) -> None:
+        """Remove a folder with all in it, in no order; nothing when it is gone already."""
         ...
 
     def sweep(self, folder: str) -> None:
@@ -126,8 +135,18 @@ class DirectoryStorage:
         ]
         return sorted(found, key=lambda stored: stored.name)
 
+    def folders(self, folder: str) -> Sequence[str]:
+        at = self._path(folder) if folder else self._root
+        if not at.is_dir():
+            return []
+        return sorted(path.name for path in at.iterdir() if _PART.fullmatch(path.name) and path.is_dir())
+
     def delete(self, name: str) -> None:
         self._path(name).unlink(missing_ok=True)
+
+    def delete_folder(self, folder: str) -> None:
+        with suppress(FileNotFoundError):
+            shutil.rmtree(self._path(folder))
 
     def sweep(self, folder: str) -> None:
         for path in self._files(folder):

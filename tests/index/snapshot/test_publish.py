@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -46,9 +47,16 @@ class Log:
     def list(self, folder: str) -> "list[Stored]":
         return self._inner.list(folder)
 
+    def folders(self, folder: str) -> Sequence[str]:
+        return self._inner.folders(folder)
+
     def delete(self, name: str) -> None:
         self._note("delete", name)
         self._inner.delete(name)
+
+    def delete_folder(self, folder: str) -> None:
+        self._note("delete", folder)
+        self._inner.delete_folder(folder)
 
     def sweep(self, folder: str) -> None:
         self._note("sweep", folder)
