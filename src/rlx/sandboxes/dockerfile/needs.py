@@ -1,5 +1,6 @@
 """What the commands of a Dockerfile ask of the machine and the network, line by line. Scripts are read, never run."""
 
+import posixpath
 import re
 import shlex
 import string
@@ -9,7 +10,7 @@ from itertools import pairwise
 from typing import Literal
 
 from rlx.sandboxes.dockerfile.refusals import clip
-from rlx.sandboxes.dockerfile.steps import Plan, Run
+from rlx.sandboxes.dockerfile.steps import Copy, Plan, Run
 from rlx.texts import Say, say
 
 type Kind = Literal[
@@ -79,13 +80,19 @@ class Needs:
         return tuple(need for need in self.found if need.kind in kinds)
 
 
-def needs(plan: Plan) -> Needs:
-    """Of every command of every stage that is needed, in order. A script that is copied in is not looked into."""
+def needs(plan: Plan, texts: Mapping[str, str] | None = None) -> Needs:
+    """Of every command of every stage that is needed, in order.
+
+    `texts` of the context, by path: scripts that are copied in and then run are looked into as well.
+    """
     found: dict[Need, None] = {}
     for stage in plan.stages:
+        placed: dict[str, str] = {}
         for step in stage.steps:
-            if isinstance(step, Run):
-                found |= dict.fromkeys(_of_run(step))
+            if isinstance(step, Copy) and texts:
+                placed |= {path: texts[source] for path, source in _placed(step) if source in texts}
+            elif isinstance(step, Run):
+                found |= dict.fromkeys(_of_run(step, placed))
     return Needs(tuple(found))
 
 
@@ -97,16 +104,35 @@ def told(need: Need) -> Say:
     return say(name, names=clip(" ".join(need.names)), line=need.line)
 
 
-def _of_run(step: Run) -> Iterator[Need]:
+def _placed(step: Copy) -> Iterator[tuple[str, str]]:
+    """Where files of the context are in the image, and where they come from."""
+    for item in step.items if step.origin == "context" else ():
+        yield posixpath.join(step.dest, item.name), item.source
+        if not step.into:
+            yield step.dest, item.source
+
+
+def _of_run(step: Run, placed: Mapping[str, str]) -> Iterator[Need]:
     scripts = [shlex.join(step.argv) if step.script is None else step.script]
     scripts += [mount.text for mount in step.mounts if mount.kind == "file"]
     place = 0
     for script in scripts:
         for words in _commands(script[:_LONGEST]):
-            for kind, names in _asked(words):
+            inner = _script_run(words, step.cwd, placed)
+            asked = [each for line in _commands(inner[:_LONGEST]) for each in _asked(line)]
+            for kind, names in (*_asked(words), *asked):
                 place = _place(step, words, names, place)
                 filled = (string.Template(name).safe_substitute(step.env) for name in names[:_MOST_NAMES])
                 yield Need(kind, tuple(clip(name) for name in filled), step.line + place, step.lines[place].strip())
+
+
+def _script_run(words: Sequence[str], cwd: str, placed: Mapping[str, str]) -> str:
+    """The text of a script of the context that a command runs; empty where it runs none."""
+    name = words[0]
+    if name.rpartition("/")[2] in (*_SHELLS, "source", "."):
+        name = next((word for word in words[1:] if not word.startswith("-")), "")
+    text = placed.get(posixpath.normpath(posixpath.join(cwd, name)), "")
+    return "" if text.startswith("#!") and "sh" not in text.partition("\n")[0] else text
 
 
 def _commands(script: str) -> Iterator[list[str]]:
@@ -157,8 +183,8 @@ def _asked(words: Sequence[str]) -> Iterator[Asked]:
             if inner[0].rpartition("/")[2] not in _SHELLS:
                 yield from _asked(inner)
         return
-    place = next((place for place, word in enumerate(rest) if not word.startswith("-")), len(rest))
-    verb, after = "".join(rest[place : place + 1]), rest[place + 1 :]
+    verb = next(iter(_names(rest)), "")
+    after = rest[rest.index(verb) + 1 :] if verb else []
     name = "pip" if _PIP.fullmatch(name) else name
     for kind, tools in _VERBS.items():
         if name in tools and (verb in tools[name] or (kind == "npm" and name == "yarn" and not verb)):

@@ -11,6 +11,7 @@ from rlx.sandboxes.dockerfile.refusals import Refused
 
 _MOST_RULES = 1000
 _LONGEST = 1000
+_MOST_STEPS = 10_000_000
 
 type _Fits = Callable[[str], bool]
 
@@ -43,6 +44,18 @@ def split_wildcards(path: str) -> tuple[str, str]:
     return path, ""
 
 
+class _Budget:
+    """Steps that one set of patterns may take over all the paths it is asked of."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_STEPS
+
+    def spend(self, steps: int) -> None:
+        self._left -= steps
+        if self._left < 0:
+            raise Refused("unsupported", "pattern.costly")
+
+
 class Glob:
     """One pattern as Go's `filepath.Match` reads it: `*`, `?`, classes and escapes, none of which crosses a slash."""
 
@@ -50,9 +63,10 @@ class Glob:
         if len(pattern) > _LONGEST:
             raise Refused("unsupported", "pattern.long")
         self._parts = _parts(pattern, deep=False)
+        self._budget = _Budget()
 
     def matches(self, path: str) -> bool:
-        return _matches(self._parts, path)
+        return _matches(self._parts, path, self._budget)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +77,8 @@ class _Rule:
     parts: tuple[_Part, ...] | None
     """None: a path without wildcards."""
 
-    def matches(self, path: str) -> bool:
-        return path == self.text if self.parts is None else _matches(self.parts, path)
+    def matches(self, path: str, budget: "_Budget") -> bool:
+        return path == self.text if self.parts is None else _matches(self.parts, path, budget)
 
 
 class Ignore:
@@ -73,6 +87,7 @@ class Ignore:
     def __init__(self, rules: Iterable[str]) -> None:
         self._rules = tuple(_rules(rules))
         self._known: dict[tuple[int, str], bool] = {}
+        self._budget = _Budget()
 
     @classmethod
     def of(cls, text: str) -> "Ignore":
@@ -92,11 +107,11 @@ class Ignore:
             folder = path[:end]
             known = self._known.get((place, folder))
             if known is None:
-                known = self._known[place, folder] = rule.matches(folder)
+                known = self._known[place, folder] = rule.matches(folder, self._budget)
             if known:
                 return True
             end = path.find("/", end + 1)
-        return rule.matches(path)
+        return rule.matches(path, self._budget)
 
 
 def _rules(lines: Iterable[str]) -> Iterable[_Rule]:
@@ -128,7 +143,9 @@ def _parts(pattern: str, *, deep: bool) -> tuple[_Part, ...]:
                 at += 1
                 if pattern.startswith("/", at):
                     at += 1
-                found.append(_Part("rest" if at == len(pattern) else "deep", _anything))
+                kind = "rest" if at == len(pattern) else "deep"
+                if not (found and found[-1].kind == kind):
+                    found.append(_Part(kind, _anything))
             elif not (found and found[-1].kind == "star"):
                 found.append(_Part("star", _within))
         elif char == "?":
@@ -178,7 +195,7 @@ def _class(pattern: str, at: int) -> tuple[_Fits, int]:
     return lambda char: char != "/" and negated != any(low <= char <= high for low, high in ranges), at + 1
 
 
-def _matches(parts: tuple[_Part, ...], path: str) -> bool:
+def _matches(parts: tuple[_Part, ...], path: str, budget: _Budget) -> bool:
     """Walks all places of the pattern at which the path can stand; `deep` has a second one, inside what it eats."""
     end = len(parts)
     at: set[int] = set()
@@ -199,6 +216,7 @@ def _matches(parts: tuple[_Part, ...], path: str) -> bool:
             elif part.fits(char):
                 _reach(parts, place, following)
         eaten |= inside
+        budget.spend(len(at) + len(eaten))
         if char == "/":
             for place in eaten:
                 _reach(parts, place + 1, following)

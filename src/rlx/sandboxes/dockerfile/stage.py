@@ -58,7 +58,9 @@ class Surroundings(Protocol):
 class StageBuilder:
     """Takes instructions in their order; `finished` is the stage. Raises `Refused` where it cannot be right."""
 
-    def __init__(self, around: Surroundings, name: str | None, line: int, base: Base, parent: "StageBuilder | None"):
+    def __init__(
+        self, around: Surroundings, name: str | None, line: int, base: Base, parent: "StageBuilder | None"
+    ) -> None:
         self.around = around
         self.name = name
         self.line = line
