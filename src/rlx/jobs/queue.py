@@ -189,7 +189,7 @@ class Queue:
         count = sa.func.count()
         query = sa.select(rollouts.c.status, count).where(rollouts.c.status.not_in(sorted(ENDED)))
         with self.index.reading() as connection:
-            return dict(connection.execute(query.group_by(rollouts.c.status)).tuples().all())
+            return {row[0]: row[1] for row in connection.execute(query.group_by(rollouts.c.status))}
 
     def change(self, connection: sa.Connection, rollout: Rollout) -> None:
         """Write the record, the event and the row of a rollout that nobody holds and whose row is locked."""
@@ -276,7 +276,7 @@ class Queue:
 
 
 def _counts(connection: sa.Connection, query: "sa.Select[Any]") -> dict[str | None, int]:
-    return dict(connection.execute(query).tuples().all())
+    return {row[0]: row[1] for row in connection.execute(query)}
 
 
 def cancelled(rollout: Rollout, now: datetime, message: str = "It was stopped before it began.") -> Rollout:

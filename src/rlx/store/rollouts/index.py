@@ -100,8 +100,8 @@ class Index:
     def add(self, connection: sa.Connection, rollout: Rollout) -> bool:
         """Make a row where there is none."""
         insert = (postgresql.insert if self._is_postgres else sqlite.insert)(rollouts).values(**row_of(rollout))
-        done = connection.execute(insert.on_conflict_do_nothing(index_elements=["id"]))
-        return done.rowcount == 1
+        added = insert.on_conflict_do_nothing(index_elements=["id"]).returning(rollouts.c.id)
+        return connection.scalar(added) is not None
 
     def remove(self, connection: sa.Connection, id: str) -> None:
         connection.execute(leases.delete().where(leases.c.id == id))

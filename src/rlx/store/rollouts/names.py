@@ -33,7 +33,10 @@ def file_name(path: str) -> str:
     parts = rest.split("/")
     if folder not in FOLDERS or any(part in {"", ".", ".."} for part in parts):
         raise BadInput(f"{path[:120]!r} is no file of a rollout.")
-    name = "".join(_written(byte) for byte in rest.encode("utf-8", "surrogateescape"))
+    try:
+        name = "".join(map(_written, rest.encode("utf-8", "surrogateescape")))
+    except UnicodeEncodeError as error:
+        raise BadInput("A path is no text.") from error
     if name[0] in ".@":  # hidden, or no name for a storage
         name = f"+{ord(name[0]):02X}{name[1:]}"
     if len(name) > _LONGEST:

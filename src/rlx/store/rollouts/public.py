@@ -15,7 +15,7 @@ _SECRETS: Final = re.compile(
     | \b gh[opsu]_[A-Za-z0-9]{16,}
     | \b (?:AKIA|ASIA)[A-Z0-9]{16} \b
     | \b eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*
-    | (?i: (?<= bearer\s ) [A-Za-z0-9._~+/=-]{8,} )
+    | (?i: (?<= bearer\s ) [A-Za-z0-9._~+/=:-]{8,} )
     | (?<= :// ) [^\s/@:]{1,200} : [^\s/@]{1,200} (?= @ )
     """
 )
@@ -25,12 +25,13 @@ _SHORTEST: Final = 3
 
 
 def public(rollout: Rollout) -> Rollout:
-    """The same rollout for eyes other than its owner's."""
+    """The same rollout for eyes other than its owner's. What the environment says of the task stays as it is."""
     scrub = Scrub.of(rollout)
     model = rollout.model
     if model is not None:
         host = None if model.provider in OWN_PROVIDERS else model.host
-        model = model.model_copy(update={"host": host, "id": scrub.text(model.id)})
+        id = scrub.text(model.id) if model.provider in OWN_PROVIDERS else model.id
+        model = model.model_copy(update={"host": host, "id": id})
     failure = rollout.failure
     if failure is not None:
         failure = failure.model_copy(update={"message": scrub.text(failure.message)})
@@ -39,7 +40,6 @@ def public(rollout: Rollout) -> Rollout:
             "owner": None,
             "model": model,
             "failure": failure,
-            "title": scrub.text(rollout.title),
             "fields": scrub.value(rollout.fields),
             "notes": tuple(scrub.text(note) for note in rollout.notes),
             "steps": tuple(
