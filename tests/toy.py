@@ -79,6 +79,7 @@ REFS = (
     "x" * 200,
 )
 FILES: Mapping[str, str | bytes] = {
+    "media/0.pdf": b"%PDF-",
     "README.md": "# Toy\n\nSee [the rest](docs/a%20b.md).\n",
     "docs/a b.md": "more\n",
     "run.py": "import os\n\nprint('é')\n",
@@ -224,7 +225,7 @@ def _card(ref: str) -> TaskCard:
 
 def _blob(path: str, content: str | bytes) -> Blob:
     if isinstance(content, bytes):
-        kind = "image/png" if path.endswith(".png") else "application/octet-stream"
+        kind = {"png": "image/png", "pdf": "application/pdf"}.get(path[-3:], "application/octet-stream")
         return Blob(path, len(content), None, content, kind)
     cut = path == "huge.txt"
     masked = (3,) if path == "run.py" else ()

@@ -1,4 +1,8 @@
-"""The hand-derived list of answers in real data: what it covers."""
+"""The hand-derived list of answers in real data: what it covers.
+
+What a model tried is no answer and is shown where rows are read as rollouts, less what its own row withholds; what was
+listed of those rows was taken off when they began to be read.
+"""
 
 from collections import Counter
 from pathlib import Path
@@ -19,7 +23,7 @@ canonical_goals.json user_simulation_prompt.md fix_summary.md scoring_table.md e
 eval_inputs.jsonl expected_decision solution_explanation verification_explanation difficulty_explanation
 session_resolution_reasoning EXPECTED_NAME test_final_state.py here-document golden_patch instance_dict
 metadata.solution ground_truth_code reference_passage expected_action injection.target_args checklist
-canonical_solution info.submission completion nl_assertions
+canonical_solution info.submission nl_assertions
 """
 
 

@@ -7,7 +7,7 @@ from rlx.formats import card
 from rlx.formats.files import FRAMEWORKS, why_no_tasks
 from rlx.formats.kinds import framework_of, kind_of
 from rlx.hub.info import RepoInfo
-from rlx.model import Count, EnvCard, Facets, Summary
+from rlx.model import KINDS, Count, EnvCard, Facets, Summary
 from rlx.texts import say
 
 TAGS = ("rl-environment", "benchmark")
@@ -50,6 +50,8 @@ def read_card(info: RepoInfo, summary: Summary) -> EnvCard:
     facets = {facet.key: facet for facet in summary.facets}
     values = {key: tuple(value.value for value in facet.values) for key, facet in facets.items()}
     kind = summary.support.framework
+    if kind not in KINDS:  # of a format that is no framework, or comes from outside
+        kind = "rows" if info.key.kind == "dataset" else "servers"
     levels = facets["difficulty"].values if "difficulty" in facets else ()
     return replace(
         listed,

@@ -39,6 +39,11 @@ class Links:
         told = format_filters({role: (column,) for role, column in roles.items()})
         return self if told == self.roles else replace(self, roles=told)
 
+    @property
+    def away(self) -> "Links":
+        """Links to other environments, which have revisions and columns of their own."""
+        return self.at(None).taking({})
+
     def static(self, name: str) -> str:
         return f"/static/{self.build}/{name}"
 

@@ -1,6 +1,5 @@
 """The splits of a repository: found once, their files read one after another as one table."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
@@ -108,10 +107,12 @@ async def _viewed(found: Layout, repo: Repo) -> Found:
 
 
 def may_be_viewed(paths: Iterable[str]) -> bool:
-    """Whether most files are of a kind that is rows for the dataset viewer alone."""
+    """Whether most files are of a kind that is rows for the dataset viewer alone; notes among others are texts too."""
     names = [path.rpartition("/")[2].lower() for path in paths if not path.startswith(".")]
-    kinds = Counter(name.rpartition(".")[2] in _VIEWED for name in names if not name.startswith(("readme", "license")))
-    return bool(kinds[True]) and kinds[True] >= kinds[False]
+    endings = [name.rpartition(".")[2] for name in names if not name.startswith(("readme", "license"))]
+    viewed = [ending for ending in endings if ending in _VIEWED]
+    most = len(viewed) * 2
+    return bool(viewed) and (most > len(endings) or (most == len(endings) and set(viewed) != {"txt"}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rlx.answers import MARK, Json, Policy, ShownJson, name, record
+from rlx.formats.files import FRAMEWORKS
 from rlx.formats.predict import Hints, check_of, predict_option
 from rlx.formats.processors.base import Match, Roles, RowCard, ShownRow, Table
 from rlx.formats.processors.cards import brief_of, searched, title_of, usual_facets
@@ -109,7 +110,7 @@ class PromptsReading:
     def _support(self) -> Support:
         return support(
             "rows",
-            "Rows",
+            FRAMEWORKS["rows"],
             lifecycle=say("prompts.lifecycle"),
             reward=say("prompts.reward"),
             evidence=_evidence(self.found),
