@@ -68,7 +68,9 @@ def test_other_commands_need_nothing(script: str) -> None:
 
 
 def test_the_line_is_that_of_the_command_and_not_of_the_instruction() -> None:
-    text = "FROM debian:12\nRUN apt-get update && \\\n  apt-get install -y \\\n  # tools\n  curl && \\\n  pip install x\n"
+    text = (
+        "FROM debian:12\nRUN apt-get update && \\\n  apt-get install -y \\\n  # tools\n  curl && \\\n  pip install x\n"
+    )
     apt, pip = needs(planned(text)).found
     assert (apt.line, apt.text, apt.names) == (3, "apt-get install -y \\", ("curl",))
     assert (pip.line, pip.text) == (6, "pip install x")

@@ -22,7 +22,7 @@ from rlx.sandboxes.dockerfile.refusals import Refused
         ("a?c", "a/c", False),
         ("[a-c]x", "bx", True),
         ("[^a-c]x", "bx", False),
-        ("[^a]", "/", False),
+        ("[^a]", "/", True),
         ("a[\\]]", "a]", True),
         ("a\\*b", "a*b", True),
         ("a\\*b", "axb", False),
@@ -60,6 +60,8 @@ def test_a_pattern_that_is_none_is_refused(pattern: str) -> None:
         ("# a\n\n  b  \n", ["b"], ["# a", "a"]),
         ("./a/../b", ["b"], ["a"]),
         ("a?b", ["axb"], ["a/b"]),
+        ("**a", ["xa", "b/xa"], ["ab"]),
+        ("a**", ["ab/c"], ["b"]),
         ("temp*", ["temp", "temporary/x"], ["a/temp"]),
         (".git\n.*", [".git/x", ".env"], ["a.b"]),
         ("\\!a", ["!a"], ["a"]),
@@ -86,9 +88,10 @@ ODD = st.text(alphabet="a/*?[]^-\\!.b", max_size=20)
 
 @given(ODD, ODD)
 def test_any_pattern_matches_or_is_refused(pattern: str, path: str) -> None:
-    for make in (lambda: Glob(pattern).matches(path), lambda: Ignore.of(pattern).leaves_out(path)):
-        with contextlib.suppress(Refused):
-            make()
+    with contextlib.suppress(Refused):
+        Glob(pattern).matches(path)
+    with contextlib.suppress(Refused):
+        Ignore.of(pattern).leaves_out(path)
 
 
 @given(st.lists(st.sampled_from(["a", "b", "*", "**", "a*", "?"]), min_size=1, max_size=4), st.data())

@@ -81,6 +81,10 @@ def test_heredocs_are_read_to_their_own_ends() -> None:
     assert run.lines == tuple(text.split("\n")[:5])
 
 
+def test_blanks_may_stand_between_a_heredoc_and_its_name() -> None:
+    assert rests("RUN cat << 'E' > x\na\nE\nUSER me") == [(1, "RUN", "cat << 'E' > x"), (4, "USER", "me")]
+
+
 @pytest.mark.parametrize(
     "line", ["python -c 'print(1<<4)'", "echo $((1<<4))", "cat <<< x", 'echo "<<EOF"', "echo \\<<EOF", "echo ${A:-<<B}"]
 )

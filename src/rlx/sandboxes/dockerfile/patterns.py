@@ -11,6 +11,7 @@ from rlx.sandboxes.dockerfile.refusals import Refused
 
 _MOST_RULES = 1000
 _LONGEST = 1000
+_SPECIAL = "*?[]\\"
 _MOST_STEPS = 10_000_000
 
 type _Fits = Callable[[str], bool]
@@ -57,16 +58,43 @@ class _Budget:
 
 
 class Glob:
-    """One pattern as Go's `filepath.Match` reads it: `*`, `?`, classes and escapes, none of which crosses a slash."""
+    """One pattern as Go's `filepath.Match` reads it: `*`, `?`, classes and escapes.
+
+    Like Go's it takes the first place where the letters after a star fit, and never goes back to another.
+    """
 
     def __init__(self, pattern: str) -> None:
         if len(pattern) > _LONGEST:
             raise Refused("unsupported", "pattern.long")
-        self._parts = _parts(pattern, deep=False)
-        self._budget = _Budget()
+        self._chunks: list[tuple[bool, list[_Part]]] = [(False, [])]
+        for part in _parts(pattern, deep=False):
+            if part.kind == "star":
+                self._chunks.append((True, []))
+            else:
+                self._chunks[-1][1].append(part)
 
     def matches(self, path: str) -> bool:
-        return _matches(self._parts, path, self._budget)
+        at = 0
+        for place, (star, chunk) in enumerate(self._chunks):
+            last = place == len(self._chunks) - 1
+            if star and not chunk:
+                return "/" not in path[at:]
+            found = self._find(chunk, path, at, star=star, whole=last)
+            if found is None:
+                return False
+            at = found
+        return at == len(path)
+
+    def _find(self, chunk: list[_Part], path: str, start: int, *, star: bool, whole: bool) -> int | None:
+        """Where a chunk ends that begins at `start`, or, after a star, at a later place of the same part."""
+        while True:
+            end = start + len(chunk)
+            fits = end <= len(path) and all(part.fits(char) for part, char in zip(chunk, path[start:end], strict=True))
+            if fits and (end == len(path) or not whole):
+                return end
+            if not star or start >= len(path) or path[start] == "/":
+                return None
+            start += 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +156,7 @@ def _rules(lines: Iterable[str]) -> Iterable[_Rule]:
         text = posixpath.normpath(text).lstrip("/")
         if text in ("", "."):
             continue
-        special = any(char in "*?[\\" for char in text)
+        special = any(char in _SPECIAL for char in text)
         yield _Rule(text, keeps, _parts(text, deep=True) if special else None)
 
 
@@ -143,7 +171,9 @@ def _parts(pattern: str, *, deep: bool) -> tuple[_Part, ...]:
                 at += 1
                 if pattern.startswith("/", at):
                     at += 1
-                kind = "rest" if at == len(pattern) else "deep"
+                # In front of plain letters two stars are the beginning of a name as well: `**a` is all that ends in a.
+                ends = at == 2 and not any(char in _SPECIAL for char in pattern[2:])
+                kind = "rest" if at == len(pattern) or ends else "deep"
                 if not (found and found[-1].kind == kind):
                     found.append(_Part(kind, _anything))
             elif not (found and found[-1].kind == "star"):
@@ -172,7 +202,7 @@ def _within(char: str) -> bool:
 
 
 def _class(pattern: str, at: int) -> tuple[_Fits, int]:
-    """A class after its `[`: ranges, negation with `^`, escapes."""
+    """A class after its `[`: ranges, negation with `^`, escapes. Unlike a wildcard it may stand for a slash."""
     negated = pattern.startswith("^", at)
     at += negated
     ranges: list[tuple[str, str]] = []
@@ -192,7 +222,7 @@ def _class(pattern: str, at: int) -> tuple[_Fits, int]:
             at += 1
             high = one()
         ranges.append((low, high))
-    return lambda char: char != "/" and negated != any(low <= char <= high for low, high in ranges), at + 1
+    return lambda char: negated != any(low <= char <= high for low, high in ranges), at + 1
 
 
 def _matches(parts: tuple[_Part, ...], path: str, budget: _Budget) -> bool:

@@ -223,7 +223,7 @@ class StageBuilder:
         for heredoc in copying.heredocs:
             content = heredoc.plain
             if heredoc.expand:
-                content = expand_text(content, self.env, self.around.escape)
+                content = expand_text(content, self.env)
             mode = 0o644 if copying.mode is None else copying.mode
             self._after("write", heredoc.name, content, copying.dest, copying.into, copying.owner, mode)
             self.steps.append(

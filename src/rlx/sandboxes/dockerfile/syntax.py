@@ -21,7 +21,7 @@ _HEREDOCS = frozenset(("ADD", "COPY", "RUN"))
 _MAY_BE_EMPTY = frozenset(("CMD", "ENTRYPOINT"))
 _LARGEST = 1 << 20
 _DIRECTIVE = re.compile(r"#\s*([a-zA-Z][a-zA-Z0-9]*)\s*=\s*(\S.*?)\s*")
-_HEREDOC = re.compile(r"(\d*)<<(-?)([^<]+)")
+_HEREDOC = re.compile(r"(\d*)<<(-?)\s*([^<\s][^<]*)")
 _TABS = re.compile(r"^\t+", re.MULTILINE)
 
 
@@ -112,7 +112,7 @@ class _Lines:
                 continue
             line, more = self._line(strip=False)
             parts.append(line)
-        return "".join(parts) or None
+        return "".join(parts)
 
     def _line(self, *, strip: bool) -> tuple[str, bool]:
         line = self.lines[self.at].rstrip("\r")
@@ -157,8 +157,8 @@ def _directives(lines: list[str], faults: list[Refusal]) -> tuple[str, str | Non
 
 
 def _instruction(line: str, first: int, cursor: _Lines) -> Instruction:
-    word, _, rest = _parted(line.strip())
-    word = word.upper()
+    word, *more = line.split(None, 1) or [cursor.escape]
+    word, rest = word.upper(), "".join(more)
     if word not in INSTRUCTIONS:
         raise Refused("syntax", "instruction.unknown", name=word)
     flags, rest = _flags(rest.strip())
@@ -167,11 +167,6 @@ def _instruction(line: str, first: int, cursor: _Lines) -> Instruction:
     if not rest and not (words or word in _MAY_BE_EMPTY):
         raise Refused("syntax", "instruction.empty", name=word)
     return Instruction(first + 1, word, flags, rest, words, heredocs, tuple(cursor.lines[first : cursor.at]))
-
-
-def _parted(text: str) -> tuple[str, str, str]:
-    parts = text.split(None, 1)
-    return parts[0], " ", parts[1] if len(parts) > 1 else ""
 
 
 def _flags(rest: str) -> tuple[tuple[str, ...], str]:
@@ -217,7 +212,7 @@ def _json(rest: str) -> tuple[str, ...] | None:
 
 def _heredocs(line: str, cursor: _Lines) -> Iterator[Heredoc]:
     try:
-        words = split(line, raw=True)
+        words = split(line, quotes=True, escapes=True)
     except Refused:
         return
     for word in words:
@@ -235,7 +230,10 @@ def heredoc_word(word: str) -> tuple[str, bool, bool] | None:
     if match is None:
         return None
     try:
-        plain, raw = split(match[3]), split(match[3], raw=True)
+        plain, raw = split(match[3]), split(match[3], quotes=True)
     except Refused:
         return None
-    return (plain[0], plain == raw, match[2] == "-") if len(plain) == 1 else None
+    if len(plain) != 1 or len(raw) != 1:
+        return None
+    quotes = [sum(map(word.count, "'\"")) for word in (plain[0], raw[0])]
+    return plain[0], quotes[0] == quotes[1], match[2] == "-"

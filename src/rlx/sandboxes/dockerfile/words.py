@@ -18,17 +18,24 @@ def expand(word: str, env: Mapping[str, str], escape: str = "\\", *, keep_unset:
     return _Lexer(word, env, escape, keep_unset=keep_unset).read()[0]
 
 
-def expand_text(text: str, env: Mapping[str, str], escape: str = "\\") -> str:
-    """`text` with variables filled in; quotes and escapes stay, as in a heredoc. Raises `Refused`."""
-    return _Lexer(text, env, escape, raw=True).read()[0]
-
-
-def split(line: str, escape: str = "\\", *, raw: bool = False) -> list[str]:
-    """Words of `line` as a shell parts them; variables stay as written; `raw` keeps quotes and escapes.
+def expand_text(text: str, env: Mapping[str, str]) -> str:
+    """A heredoc of COPY with variables filled in: quotes stay, a backslash is taken from what it stands before.
 
     Raises `Refused`.
     """
-    return _Lexer(line, {}, escape, raw=raw, keep_unset=True, defaults=False).read()[1]
+    return _Lexer(text, env, "\\", quoting=False).read()[0]
+
+
+def split(line: str, *, quotes: bool = False, escapes: bool = False) -> list[str]:
+    """Words of `line` as a shell parts them; variables stay as written, and quotes and escapes if told so.
+
+    What opens a heredoc is one word with its name, blanks between them included. Raises `Refused`.
+    """
+    lexer = _Lexer(line, {}, "\\", keep_unset=True)
+    lexer.defaults = False
+    lexer.raw = quotes
+    lexer.raw_escapes = escapes
+    return lexer.read()[1]
 
 
 class _Words:
@@ -52,26 +59,22 @@ class _Words:
 
 class _Lexer:
     def __init__(
-        self,
-        text: str,
-        env: Mapping[str, str],
-        escape: str,
-        *,
-        raw: bool = False,
-        keep_unset: bool = False,
-        defaults: bool = True,
+        self, text: str, env: Mapping[str, str], escape: str, *, keep_unset: bool = False, quoting: bool = True
     ) -> None:
         self.text = text
         self.env = env
         self.escape = escape
-        self.raw = raw
         self.keep_unset = keep_unset
-        self.defaults = defaults
+        self.defaults = True
+        """A default stands in for a variable that is kept otherwise."""
+        self.raw = self.raw_escapes = False
+        """Quotes, or escapes, stay."""
+        self.quotes = "'\"" if quoting else ""
         self.at = 0
         self.depth = 0
 
     def read(self) -> tuple[str, list[str]]:
-        return self._until("", self.raw)
+        return self._until("", self.raw_escapes)
 
     def _peek(self) -> str:
         return self.text[self.at : self.at + 1]
@@ -96,8 +99,15 @@ class _Lexer:
             if char == "$":
                 part = self._dollar()
                 words.add(part)
-            elif char in "'\"":
+            elif char in self.quotes:
                 part = self._single() if char == "'" else self._double(raw_escapes)
+                words.word.append(part)
+            elif self.text.startswith("<<", self.at):
+                start = self.at
+                self.at += 2
+                while (blank := self._peek()) and blank in "\t\r ":
+                    self.at += 1
+                part = self.text[start : self.at]
                 words.word.append(part)
             else:
                 part = self._next()

@@ -1,0 +1,2 @@
+FROM {docker_image}
+{SETUP_STEPS}
