@@ -164,3 +164,32 @@ def test_a_format_from_outside_works_by_entry_point_alone(
     assert done.returncode == 0, done.stderr
     assert expected in done.stdout
     assert "RLX-CANARY" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("env", "show", "acme/riddles"), "It has a column of riddles."),
+        (("task", "ls", "acme/riddles", "--search", "keys"), "What has keys"),
+        (("task", "show", "acme/riddles", "train/0"), "What has keys but no locks?"),
+    ],
+    ids=lambda value: " ".join(value[:2]) if isinstance(value, tuple) else "",
+)
+def test_a_processor_from_outside_works_by_entry_point_alone(
+    tmp_path: Path, arguments: tuple[str, ...], expected: str
+) -> None:
+    repo = tmp_path / "hub" / "datasets" / "acme" / "riddles"
+    repo.mkdir(parents=True)
+    (repo / "train.jsonl").write_text(
+        json.dumps({"riddle": "What has keys but no locks?", "answer": "RLX-CANARY-RIDDLE-1"}) + "\n"
+    )
+    environment = os.environ | {
+        "PYTHONPATH": str(PLUGIN),
+        "RLX_STORE": str(tmp_path / "store"),
+        "RLX_CACHE_DIR": str(tmp_path / "cache"),
+    }
+    command = [sys.executable, "-m", "rlx", *arguments, "--hub", str(tmp_path / "hub")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert expected in done.stdout
+    assert "RLX-CANARY" not in done.stdout + done.stderr
