@@ -1,0 +1,80 @@
+"""The kind `local`: whether this machine can, what it keeps on disk, and new sandboxes."""
+
+import asyncio
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from rlx.errors import BadInput, SandboxError
+from rlx.sandboxes.base import Impossible, Possible, SandboxSpec
+from rlx.sandboxes.local import machine
+from rlx.sandboxes.local.boxes import reap
+from rlx.sandboxes.local.layers import LayerStore
+from rlx.sandboxes.local.loop import tending_loop
+from rlx.sandboxes.local.sandbox import LocalSandbox
+from rlx.sandboxes.local.system import base_key, build_base
+from rlx.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class LocalOptions:
+    """What an operator may choose."""
+
+    public_network: bool = True
+    """Let sandboxes that ask for it reach HTTP and HTTPS servers through a proxy of ours."""
+    cgroups: bool = True
+    """Make control groups where that is possible."""
+
+
+class Local:
+    """Sandboxes below `<cache>/sandboxes`. One object may serve many threads and loops."""
+
+    name = "local"
+
+    def __init__(self, settings: Settings, options: LocalOptions = LocalOptions()) -> None:
+        self.folder: Path = settings.cache_dir / "sandboxes"
+        self.options = options
+        self.layers = LayerStore(self.folder / "layers")
+        self._base = threading.Lock()
+
+    def can_run(self) -> Possible | Impossible:
+        lacking = machine.missing()
+        if lacking is not None:
+            return lacking
+        sandbox = self.make(SandboxSpec())
+
+        async def probe() -> Possible | Impossible:
+            try:
+                await sandbox.start()
+                done = await sandbox.exec("true")
+                return Possible(sandbox.notes) if done.ok else machine.explain(f"true exits {done.code}")
+            except SandboxError as error:
+                return machine.explain(error.message)
+            finally:
+                await sandbox.stop()
+
+        return asyncio.run_coroutine_threadsafe(probe(), tending_loop()).result()
+
+    def make(self, spec: SandboxSpec) -> LocalSandbox:
+        if not spec.workdir.startswith("/") or "\0" in spec.workdir:
+            raise BadInput(f"The working folder {spec.workdir!r} is not absolute.")
+        if spec.network == "public" and not self.options.public_network:
+            raise BadInput("The network is closed to sandboxes here.", hint="Its operator may open it.")
+        return LocalSandbox(self, spec)
+
+    def base(self) -> str:
+        """The key of the base layer, which is built when this host's system has none yet. Blocks."""
+        everybody = machine.everybody()
+        key = base_key(everybody=everybody)
+        with self._base:
+            held = self.layers.hold(key)
+            if held is None:
+                with self.layers.making(key) as folder:
+                    build_base(folder, everybody=everybody)
+            else:
+                held.release()
+        return key
+
+    def reap(self) -> int:
+        """Remove what killed workers left. Returns how many sandboxes and layers that were."""
+        return reap(self.folder / "boxes") + self.layers.sweep()
