@@ -12,6 +12,8 @@ from rlx.texts import Say, say
 
 SANDBOXES = ("local", "docker", "hf")
 RUNNER = "harbor"
+NOT_YET = say("harbor.run.not_yet")
+"""The reason of an option that nothing in the task stands in the way of. Whoever runs tasks says what of it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ def run_options(found: tuple[Runnable, ...]) -> tuple[RunOption, ...]:
             sandbox=item.sandbox,
             label=say(f"harbor.sandbox.{item.sandbox}"),
             ok=False,
-            reason=item.obstacle.reason if item.obstacle else say("harbor.run.not_yet"),
+            reason=item.obstacle.reason if item.obstacle else NOT_YET,
             source=item.obstacle.source if item.obstacle else None,
             notes=item.notes,
             warnings=item.warnings,

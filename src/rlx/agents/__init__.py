@@ -1,0 +1,1 @@
+"""Agents: who works on a task."""

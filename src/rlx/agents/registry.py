@@ -1,0 +1,73 @@
+"""The agents, in one tuple: ours and Harbor's, then what other distributions register under `rlx.agents`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+from rlx.errors import BadInput, NotFound
+
+GROUP = "rlx.agents"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentEntry:
+    """An agent that a Harbor trial can run."""
+
+    name: str
+    target: str | None = None
+    """`module:Class` of a Harbor agent; None: Harbor knows it by its name."""
+    needs_model: bool = True
+    needs_solution: bool = False
+    """It follows the task's own solution, of which nothing may be shown."""
+    model_format: str = "{model}"
+    """How it wants the model named."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What its class is made with. In texts `{base_url}` is the model's address, `{key}` the key for it."""
+    tools: tuple[str, ...] = ()
+    """Programs that have to be in the sandbox."""
+
+
+AGENTS: tuple[AgentEntry, ...] = (
+    AgentEntry("oracle", needs_model=False, needs_solution=True),
+    AgentEntry("nop", needs_model=False),
+    AgentEntry(
+        "simple", target="rlx.agents.harbor:SimpleAgent", options={"base_url": "{base_url}/v1", "api_key": "{key}"}
+    ),
+    AgentEntry(
+        "terminus-2",
+        model_format="openai/{model}",
+        options={
+            "api_base": "{base_url}/v1",
+            "llm_kwargs": {"api_key": "{key}"},
+            "collect_rollout_details": False,
+            "record_terminal_session": False,
+            "enable_summarize": False,
+        },
+        tools=("tmux",),
+    ),
+)
+
+
+def agents() -> tuple[AgentEntry, ...]:
+    """Every agent by name; an entry point names an `AgentEntry`. Raises `BadInput` when two share one."""
+    found = [*AGENTS]
+    for point in entry_points(group=GROUP):
+        module, _, attribute = point.value.partition(":")
+        entry: AgentEntry = getattr(import_module(module), attribute)
+        found.append(entry)
+    names = [entry.name for entry in found]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise BadInput(f"Two installed packages register {', '.join(twice)} under {GROUP}.", hint="Uninstall one.")
+    return tuple(found)
+
+
+def agent(name: str) -> AgentEntry:
+    """Raises `NotFound` for a name that nobody registered."""
+    known = agents()
+    for entry in known:
+        if entry.name == name:
+            return entry
+    raise NotFound(f"No agent {name[:60]!r}.", hint=f"There is {', '.join(entry.name for entry in known)}.")

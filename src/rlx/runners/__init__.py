@@ -1,0 +1,1 @@
+"""What runs an agent on a task, and what is asked of it."""

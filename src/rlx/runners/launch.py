@@ -1,0 +1,256 @@
+"""Starts rollouts: what can run a task here, and a request checked against the option that it picked.
+
+The one way from the site and from the command line. Whatever a form offered is checked again here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+import anyio.to_thread
+
+from rlx.agents.registry import AgentEntry, agents
+from rlx.errors import BadInput, Forbidden, Upstream
+from rlx.formats.base import Environment
+from rlx.formats.harbor.running import NOT_YET
+from rlx.hub.info import RepoInfo
+from rlx.ids import EnvKey, parse_key
+from rlx.model import Estimate, Field, RunOption, Viewer
+from rlx.rollout import ModelUse, Rollout, new_id
+from rlx.runners.asked import Asked, ModelAsked, checked_fields
+from rlx.runners.endpoints import checked_address, host_of
+from rlx.runners.qualify import material, qualify
+from rlx.runners.workers import Handed, hand_over, living, workers_folder
+from rlx.sandboxes.base import Impossible, Possible
+from rlx.sandboxes.dockerfile.host import this_host
+from rlx.sandboxes.registry import entries, sandbox_kind
+from rlx.settings import Settings
+from rlx.store.instance import Instance
+from rlx.store.rollouts.files import utc_now
+from rlx.texts import say, words
+
+RUNNER = "harbor"
+DEFAULT_CALLS = 60
+SCRIPTS = ("solve", "wrong")
+"""What the scripted model plays."""
+FIELDS = (
+    Field("max_calls", say("launch.max_calls"), "number", DEFAULT_CALLS, minimum=1, maximum=1000, step=1),
+    Field("minutes", say("launch.minutes"), "number", help=say("launch.minutes_help"), minimum=0.1, maximum=600),
+    Field("max_dollars", say("launch.max_dollars"), "number", help=say("launch.max_dollars_help"), minimum=0.001,
+          maximum=10_000),
+    Field("reward_key", say("launch.reward_key"), help=say("launch.reward_key_help")),
+    Field("keep_processes", say("launch.keep_processes"), "bool", False, help=say("launch.keep_processes_help")),
+)  # fmt: skip
+"""Of every Harbor option."""
+
+
+class Library(Protocol):
+    async def open(
+        self, key: EnvKey, viewer: Viewer, *, wait: float | None = 2.0, revision: str | None = None
+    ) -> Environment: ...
+
+    async def info(self, key: EnvKey, viewer: Viewer, revision: str | None = None) -> RepoInfo: ...
+
+
+class InstanceSettings(Protocol):
+    def current(self) -> Instance: ...
+
+
+class Starting(Protocol):
+    def start(self, rollout: Rollout, viewer: Viewer) -> Rollout: ...
+
+
+class _Opener(Protocol):
+    def __call__(self) -> Starting: ...
+
+
+class Services(Protocol):
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def library(self) -> Library: ...
+
+    @property
+    def instance(self) -> InstanceSettings: ...
+
+    @property
+    def rollouts(self) -> _Opener: ...
+
+
+class Launcher:
+    """One for the process."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._machine: dict[str, Possible | Impossible] = {}
+
+    @property
+    def workers(self) -> Path:
+        """Where workers of this store say that they are ready."""
+        return workers_folder(self._services.settings)
+
+    async def options(
+        self, key: EnvKey, ref: str, viewer: Viewer, revision: str | None = None
+    ) -> tuple[RunOption, ...]:
+        """The ways to run a task, those that cannot here with the reason. Raises what opening an environment raises."""
+        environment = await self._services.library.open(key, viewer, revision=revision)
+        return await self._options(environment, ref)
+
+    async def start(self, asked: Asked, viewer: Viewer) -> Rollout:
+        """Let a rollout wait for a worker.
+
+        Raises `BadInput` for what the option does not take, `Forbidden`, `TooMany`, `NotFound`, `NotReady` and
+        `Upstream`.
+        """
+        key = parse_key(asked.env)
+        info = await self._services.library.info(key, viewer, asked.revision)
+        environment = await self._services.library.open(key, viewer, revision=asked.revision)
+        ref = await environment.canonical(asked.ref)
+        task = await environment.task(ref)
+        option = _picked(await self._options(environment, ref), asked)
+        entry = self._agent(option, asked.agent)
+        fields = checked_fields(option, asked.fields)
+        if asked.visibility not in ("private", "public"):
+            raise BadInput(f"{str(asked.visibility)[:40]!r} is no visibility.", hint="private or public.")
+        if info.restricted and asked.visibility != "private":
+            raise BadInput(f"{key} is not open to everybody, and so its rollouts are private.")
+        model, handed = await _model(entry, asked.model, viewer)
+        if fields.get("max_dollars") is not None and (model is None or model.dollars_out is None):
+            raise BadInput("A ceiling of the cost needs the model's prices.", hint="Give both prices, or no ceiling.")
+        if info.restricted:
+            handed = replace(handed or Handed(), hub_token=viewer.token)
+        now = utc_now()
+        rollout = Rollout(
+            id=new_id(),
+            env=str(key),
+            ref=ref,
+            revision=info.sha or "",
+            title=str(task.title),
+            runner=option.runner,
+            sandbox=option.sandbox,
+            agent=entry.name,
+            model=model,
+            fields=fields,
+            created_at=now,
+            updated_at=now,
+            visibility=asked.visibility,
+        )
+        return await self._enqueue(rollout, viewer, handed)
+
+    async def _enqueue(self, rollout: Rollout, viewer: Viewer, handed: Handed | None) -> Rollout:
+        """What no record may hold is with the workers before one can take the rollout."""
+        workers = await anyio.to_thread.run_sync(living, self.workers)
+        if handed is not None and not await hand_over(workers, rollout.id, handed):
+            raise Upstream(
+                "No worker runs on this machine, and keys are given to a worker alone.",
+                hint="Start one with `rlx worker`, or serve with `rlx serve`.",
+                retry_after=10,
+            )
+        service = await anyio.to_thread.run_sync(self._services.rollouts)
+        started = await anyio.to_thread.run_sync(service.start, rollout, viewer)
+        if handed is None:
+            await hand_over(workers, rollout.id, None)
+        return started
+
+    async def _options(self, environment: Environment, ref: str) -> tuple[RunOption, ...]:
+        found = await environment.run_options(ref)
+        return tuple([await self._here(option, environment, ref) for option in found])
+
+    async def _here(self, option: RunOption, environment: Environment, ref: str) -> RunOption:
+        """What becomes of a format's option on this machine."""
+        if not (option.ok or option.reason == NOT_YET) or option.runner != RUNNER:
+            return option
+        settings = self._services.instance.current()
+        if not settings.rollouts_enabled:
+            return replace(option, ok=False, reason=say("launch.off"))
+        kind = option.sandbox or ""
+        if kind not in {entry.name for entry in entries()}:
+            return replace(option, ok=False, reason=say("launch.no_sandbox"))
+        machine = await self._can_run(kind)
+        if isinstance(machine, Impossible):
+            return replace(option, ok=False, reason=machine.why, notes=(machine.hint,) if machine.hint else ())
+        looked_at = await material(environment, ref)
+        notes, warnings = option.notes, option.warnings
+        if looked_at is not None:
+            verdict = await anyio.to_thread.run_sync(lambda: qualify(looked_at, this_host()))
+            if verdict.reason is not None:
+                return replace(option, ok=False, reason=verdict.reason, source=verdict.source)
+            notes, warnings = (*notes, *verdict.notes), (*warnings, *verdict.warnings)
+        has_solution = looked_at is None or looked_at.has_solution
+        allowed = tuple(
+            entry.name
+            for entry in agents()
+            if (not settings.agents or entry.name in settings.agents) and (has_solution or not entry.needs_solution)
+        )
+        return replace(
+            option,
+            ok=bool(allowed),
+            reason=None if allowed else say("launch.no_agent"),
+            source=None,
+            notes=(*notes, *machine.notes),
+            warnings=warnings,
+            fields=FIELDS,
+            agents=allowed,
+            estimate=Estimate(minutes=looked_at.minutes if looked_at else None),
+        )
+
+    async def _can_run(self, kind: str) -> Possible | Impossible:
+        """Asked of the machine once; whoever repairs it restarts the process."""
+        if kind not in self._machine:
+            found = await anyio.to_thread.run_sync(sandbox_kind, kind, self._services.settings)
+            self._machine[kind] = await anyio.to_thread.run_sync(found.can_run)
+        return self._machine[kind]
+
+    def _agent(self, option: RunOption, name: str) -> AgentEntry:
+        entry = next((entry for entry in agents() if entry.name == name), None)
+        if entry is None:
+            raise BadInput(f"There is no agent {name[:60]!r}.", hint=f"There is {', '.join(option.agents)}.")
+        if entry.name not in option.agents:
+            raise Forbidden(
+                f"The agent {name!r} may not run this task here.", hint=f"These: {', '.join(option.agents)}."
+            )
+        return entry
+
+
+def _picked(options: Sequence[RunOption], asked: Asked) -> RunOption:
+    """The option that was asked for, if it can run. Raises `BadInput`."""
+    for option in options:
+        if (option.runner, option.sandbox) == (asked.runner, asked.sandbox):
+            if not option.ok:
+                why = words(option.reason) if option.reason is not None else ""
+                at = f" ({option.source})" if option.source else ""
+                raise BadInput(f"This task cannot run in the sandbox {asked.sandbox!r} here: {why}{at}")
+            return option
+    known = ", ".join(f"{option.runner}/{option.sandbox}" for option in options)
+    raise BadInput(
+        f"This task has no way to run with {asked.runner[:40]!r} in {str(asked.sandbox)[:40]!r}.",
+        hint=f"There is {known}." if known else "It cannot be run.",
+    )
+
+
+async def _model(entry: AgentEntry, asked: ModelAsked | None, viewer: Viewer) -> tuple[ModelUse | None, Handed | None]:
+    if not entry.needs_model:
+        if asked is not None:
+            raise BadInput(f"The agent {entry.name!r} speaks with no model.", hint="Leave the model out.")
+        return None, None
+    if asked is None:
+        raise BadInput(f"The agent {entry.name!r} needs a model.", hint="Give an endpoint, or take the scripted one.")
+    for price in (asked.dollars_in, asked.dollars_out):
+        if price is not None and not 0 <= price < 1_000_000:
+            raise BadInput("A price is dollars for a million tokens, and not below 0.")
+    if asked.kind == "scripted":
+        if asked.id not in SCRIPTS:
+            raise BadInput(f"The scripted model has no script {asked.id[:40]!r}.", hint=f"It has {', '.join(SCRIPTS)}.")
+        return ModelUse(id=asked.id, provider="scripted"), None
+    if asked.kind != "endpoint":
+        raise BadInput(f"{str(asked.kind)[:40]!r} is no kind of model.", hint="scripted or endpoint.")
+    if not asked.base_url or not asked.id or len(asked.id) > 200:
+        raise BadInput("An endpoint needs an address and the model's name there.")
+    is_local = viewer.kind == "local"
+    url = await checked_address(asked.base_url, any_address=is_local)
+    use = ModelUse(
+        id=asked.id, provider="endpoint", host=host_of(url), dollars_in=asked.dollars_in, dollars_out=asked.dollars_out
+    )
+    return use, Handed(base_url=url, api_key=asked.api_key or None, any_address=is_local)

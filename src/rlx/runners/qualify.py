@@ -1,0 +1,116 @@
+"""Whether this machine's sandbox can stand in for a task's, found out from the task's files before anything runs."""
+
+import math
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rlx.formats.base import Environment
+from rlx.index.environment import IndexedEnvironment
+from rlx.sandboxes.dockerfile import Entry, Host, Plan, Refusal, base_of, needs, plan, told
+from rlx.texts import Say, say
+
+DOCKERFILE = "environment/Dockerfile"
+_MOST_WARNINGS = 6
+_NETWORK = ("apt", "apt-source", "pip", "uv", "npm", "packages", "url", "git")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    reason: Say | None = None
+    """Why it cannot."""
+    source: str | None = None
+    """The line of the file that says so."""
+    notes: tuple[Say, ...] = ()
+    warnings: tuple[Say, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What is looked at of a task."""
+
+    texts: Mapping[str, str]
+    paths: frozenset[str]
+    context: Mapping[str, Entry] | None
+    """What is in `environment/`; None where not all of it is known."""
+    is_whole: bool
+    """All paths are known."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What the task's settings say, as far as they can be read."""
+        try:
+            return tomllib.loads(self.texts.get("task.toml", ""))
+        except (tomllib.TOMLDecodeError, RecursionError):
+            return {}
+
+    @property
+    def image(self) -> str | None:
+        image = _table(self.settings, "environment").get("docker_image")
+        return image if isinstance(image, str) else None
+
+    @property
+    def minutes(self) -> float | None:
+        """That the agent and the verifier may take together."""
+        seconds = [_table(self.settings, name).get("timeout_sec", 600.0) for name in ("agent", "verifier")]
+        numbers = [float(each) for each in seconds if isinstance(each, int | float)]
+        return (
+            round(sum(numbers) / 60, 1) if len(numbers) == len(seconds) and all(map(math.isfinite, numbers)) else None
+        )
+
+    @property
+    def has_solution(self) -> bool:
+        """Also where that cannot be known."""
+        named = re.compile(r"(steps/[^/]+/)?solution/solve\.\w+")
+        return not self.is_whole or any(named.fullmatch(path) for path in self.paths)
+
+
+async def material(environment: Environment, ref: str) -> Material | None:
+    """Of a task whose files were read; None for others, which are looked at when they run."""
+    if not isinstance(environment, IndexedEnvironment):
+        return None
+    record = await environment.record(ref)
+    prefix = "environment/"
+    context = {
+        entry.path.removeprefix(prefix): Entry("file", size=entry.size)
+        for entry in record.files
+        if entry.path.startswith(prefix) and not entry.is_dir
+    }
+    walked = environment.index.header.walked
+    paths = frozenset(entry.path for entry in record.files)
+    texts = {path: str(masked.text) for path, masked in record.texts.items()}
+    return Material(texts, paths, None if walked else context, not walked)
+
+
+def qualify(found: Material, host: Host) -> Verdict:
+    """How `host` would make the environment of a task, or why it cannot."""
+    text, image = found.texts.get(DOCKERFILE), found.image
+    if text is None or found.context is None:
+        if image is None or text is not None:
+            return Verdict()
+        base = base_of(image, host)
+        if isinstance(base, Refusal):
+            return Verdict(base.why, "task.toml")
+        return Verdict(notes=base.notes)
+    ignored = found.texts.get("environment/.dockerignore")
+    made = plan(text, found.context, host=host, dockerignore=ignored)
+    if isinstance(made, Refusal):
+        return Verdict(made.why, f"{DOCKERFILE}:{made.line}" if made.line else DOCKERFILE)
+    return Verdict(notes=made.notes, warnings=_warnings(made))
+
+
+def _warnings(made: Plan) -> tuple[Say, ...]:
+    asked = needs(made).of("docker")
+    if asked:
+        return tuple(told(need) for need in asked[:_MOST_WARNINGS])
+    from_network = [need for need in needs(made).found if need.kind in _NETWORK]
+    if not from_network:
+        return ()
+    return (say("launch.network", n=len(from_network)), *(told(need) for need in from_network[:_MOST_WARNINGS]))
+
+
+def _table(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = settings.get(name)
+    return found if isinstance(found, Mapping) else {}

@@ -1,0 +1,115 @@
+"""The workers of this machine: small files that tell where each is, and what it alone is told over loopback.
+
+A worker's file holds the key of its control route, so that only who may read the folder reaches it.
+"""
+
+import hashlib
+import json
+import logging
+import os
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import httpx2
+
+from rlx.settings import Settings
+
+_log = logging.getLogger(__name__)
+
+SECONDS = 3.0
+"""That a worker may take to answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerCard:
+    """A worker that is ready."""
+
+    id: str
+    pid: int
+    port: int
+    key: str = field(repr=False)
+    runners: tuple[str, ...]
+    agents: tuple[str, ...]
+    sandboxes: Mapping[str, int]
+    """How many rollouts in each kind of sandbox it runs at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """What a rollout needs and no record may hold. Kept in the memory of workers till it has ended."""
+
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    any_address: bool = False
+    """The model's address may be one of this machine or network."""
+    hub_token: str | None = field(default=None, repr=False)
+    bindings: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What `${NAME}` stands for in the task's settings."""
+
+
+def workers_folder(settings: Settings) -> Path:
+    """Where workers of a store write their files."""
+    name = hashlib.sha256(str(settings.store.absolute()).encode()).hexdigest()[:12]
+    return settings.cache_dir / "workers" / name
+
+
+def announce(folder: Path, card: WorkerCard) -> Path:
+    """Say that a worker is ready."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path = folder / f"{card.id}.json"
+    temporary = folder / f".{card.id}.{secrets.token_hex(4)}"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        json.dump(asdict(card), file)
+    temporary.replace(path)
+    return path
+
+
+def cards(folder: Path) -> list[WorkerCard]:
+    """Workers that said they are ready, dead ones among them."""
+    found = []
+    for path in sorted(folder.glob("[!.]*.json")) if folder.is_dir() else ():
+        with suppress(OSError, ValueError, TypeError):
+            told = json.loads(path.read_text())
+            told |= {"runners": tuple(told["runners"]), "agents": tuple(told["agents"])}
+            found.append(WorkerCard(**told))
+    return found
+
+
+def is_alive(card: WorkerCard) -> bool:
+    """Whether its process is still there, by the name that workers go by; a number may be another's by now."""
+    try:
+        words = Path(f"/proc/{card.pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return b"worker" in words
+
+
+def living(folder: Path) -> list[WorkerCard]:
+    """Workers that run. The files of others are removed."""
+    found = []
+    for card in cards(folder):
+        if is_alive(card):
+            found.append(card)
+        else:
+            (folder / f"{card.id}.json").unlink(missing_ok=True)
+    return found
+
+
+async def hand_over(workers: list[WorkerCard], rollout: str, handed: Handed | None) -> int:
+    """Tell workers that there is a rollout, and what it needs. Returns how many heard it."""
+    heard = 0
+    body = asdict(handed) if handed else {}
+    async with httpx2.AsyncClient(trust_env=False, timeout=SECONDS) as client:
+        for card in workers:
+            url = f"http://127.0.0.1:{card.port}/control/rollouts/{rollout}"
+            try:
+                answer = await client.put(url, json=body, headers={"authorization": f"Bearer {card.key}"})
+            except httpx2.HTTPError as error:
+                _log.warning("Worker %s does not answer: %s", card.id, type(error).__name__)
+                continue
+            heard += answer.status_code == 204
+    return heard
