@@ -21,11 +21,22 @@ OWNERS = ("postgres", "nobody")
 """Users that the server may run as; it refuses to run as root."""
 
 
+MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
+"""Where bringing things to the disk takes no time; the death of a process leaves the same there."""
+
+
+@pytest.fixture
+def memory_path() -> Iterator[Path]:
+    """A folder that is quick to write."""
+    with tempfile.TemporaryDirectory(prefix="rlx-", dir=MEMORY) as folder:
+        yield Path(folder)
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
     """The URL of a server's own database. It dies with the tests."""
     server = _server_program()
-    folder = Path(tempfile.mkdtemp(prefix="rlx-pg-"))
+    folder = Path(tempfile.mkdtemp(prefix="rlx-pg-", dir=MEMORY))
     data = folder / "data"
     as_user: list[str] = []
     owner = pwd.getpwuid(os.getuid())
@@ -55,7 +66,7 @@ def postgres() -> Iterator[str]:
         yield f"postgresql://{owner.pw_name}@/postgres?host={folder}"
     finally:
         if process is not None:
-            process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGQUIT)  # at once: nothing of it is kept
             process.wait()
             if drain is not None:
                 drain.join()
@@ -65,10 +76,10 @@ def postgres() -> Iterator[str]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+def database_url(request: pytest.FixtureRequest, memory_path: Path) -> Iterator[str]:
     """An empty database of each kind."""
     if request.param == "sqlite":
-        yield sqlite_url(tmp_path / "index.db")
+        yield sqlite_url(memory_path / "index.db")
         return
     yield from _database(request.getfixturevalue("postgres"))
 

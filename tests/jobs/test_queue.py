@@ -16,8 +16,8 @@ from tests.store.rollouts.scene import ANYTHING, LEASE, Scene
 
 
 @pytest.fixture
-def scene(tmp_path: Path, database_url: str) -> Iterator[Scene]:
-    scene = Scene(tmp_path / "store", tmp_path / "local", database_url)
+def scene(memory_path: Path, database_url: str) -> Iterator[Scene]:
+    scene = Scene(memory_path / "store", memory_path / "local", database_url)
     yield scene
     scene.close()
 
@@ -40,10 +40,10 @@ def test_a_rollout_goes_from_waiting_to_its_end_in_files_events_and_index_alike(
     assert scene.lease() is None
 
 
-def test_a_new_rollout_is_in_the_store_at_once(scene: Scene, tmp_path: Path) -> None:
+def test_a_new_rollout_is_in_the_store_at_once(scene: Scene, memory_path: Path) -> None:
     rollout = scene.enqueue()
     assert scene.files.stored(rollout.id) == rollout
-    assert scene.beside(tmp_path / "two").files.read(rollout.id) == rollout
+    assert scene.beside(memory_path / "two").files.read(rollout.id) == rollout
 
 
 def test_what_is_no_new_rollout_is_refused_and_leaves_nothing(scene: Scene) -> None:
@@ -329,11 +329,11 @@ def test_files_of_a_rollout_are_kept_by_who_holds_it_and_what_is_not_is_noted(sc
     assert [file.path for file in scene.files.listing(held.rollout.id)] == ["artifacts/a.txt"]
 
 
-def test_what_runs_reaches_the_store_at_intervals(scene: Scene, tmp_path: Path) -> None:
+def test_what_runs_reaches_the_store_at_intervals(scene: Scene, memory_path: Path) -> None:
     held = scene.held()
     held.update(status="running", stage="agent")
     held.emit("message", {"text": "hello"})
-    elsewhere = scene.beside(tmp_path / "two")
+    elsewhere = scene.beside(memory_path / "two")
     assert [event.kind for event in elsewhere.files.events(held.rollout.id).events] == ["status"]
     scene.clock.turn(30)
     held.beat()
@@ -341,8 +341,8 @@ def test_what_runs_reaches_the_store_at_intervals(scene: Scene, tmp_path: Path) 
     assert elsewhere.files.read(held.rollout.id).status == "running"
 
 
-def test_machines_share_a_queue_and_go_on_where_another_left_off(scene: Scene, tmp_path: Path) -> None:
-    other = scene.beside(tmp_path / "two")
+def test_machines_share_a_queue_and_go_on_where_another_left_off(scene: Scene, memory_path: Path) -> None:
+    other = scene.beside(memory_path / "two")
     id = scene.enqueue().id
     held = other.lease("w2")
     assert held is not None
@@ -360,9 +360,9 @@ def test_machines_share_a_queue_and_go_on_where_another_left_off(scene: Scene, t
 
 
 def test_a_rollout_of_another_machine_that_died_is_settled_from_what_the_index_has(
-    scene: Scene, tmp_path: Path
+    scene: Scene, memory_path: Path
 ) -> None:
-    other = scene.beside(tmp_path / "two")
+    other = scene.beside(memory_path / "two")
     id = scene.enqueue().id
     held = other.lease("w2")
     assert held is not None
@@ -438,13 +438,13 @@ def test_one_recovers_what_many_want_to_recover(scene: Scene) -> None:
     assert sorted(settled) == scene.index.ids()
 
 
-def test_a_full_disk_under_a_start_leaves_no_rollout(scene: Scene, tmp_path: Path) -> None:
-    (tmp_path / "local").mkdir(exist_ok=True)
-    (tmp_path / "local" / "live").write_text("no folder")
+def test_a_full_disk_under_a_start_leaves_no_rollout(scene: Scene, memory_path: Path) -> None:
+    (memory_path / "local").mkdir(exist_ok=True)
+    (memory_path / "local" / "live").write_text("no folder")
     with pytest.raises(OSError, match="live"):
         scene.enqueue()
     assert scene.index.ids() == []
-    (tmp_path / "local" / "live").unlink()
+    (memory_path / "local" / "live").unlink()
     assert scene.lease() is None
     held: Held = scene.held()
     assert held.rollout.status == "starting"

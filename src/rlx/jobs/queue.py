@@ -16,13 +16,13 @@ import sqlalchemy as sa
 
 from rlx.errors import BadInput, Forbidden, TooMany
 from rlx.jobs.queue_held import Held
-from rlx.rollout import ENDED, Failure, Rollout
+from rlx.rollout import Failure, Rollout
 from rlx.store.instance import Instance, InstanceFile
 from rlx.store.rollouts.files import RolloutFiles, utc_now
 from rlx.store.rollouts.index import Index, rollout_of
 from rlx.store.rollouts.names import check_id
-from rlx.store.rollouts.query import Audience
-from rlx.store.rollouts.schema import leases, rollouts
+from rlx.store.rollouts.query import ACTIVE, Audience, is_active
+from rlx.store.rollouts.schema import DELETING, leases, rollouts
 
 LEASE_SECONDS: Final = 90.0
 """How long a rollout outlives the last sign of life of its worker. Clocks of machines may differ by half of it."""
@@ -142,7 +142,7 @@ class Queue:
         """
         with self.index.writing(gate=True) as connection:
             row = self.index.locked(connection, check_id(id))
-            if row is None:
+            if row is None or row["status"] == DELETING:
                 return self.index.find(id, Audience(None))  # raises
             rollout = rollout_of(row)
             if rollout.ended:
@@ -161,7 +161,7 @@ class Queue:
             raise BadInput(f"{visibility[:40]!r} is no visibility.", hint="private or public.")
         with self.index.writing() as connection:
             row = self.index.locked(connection, check_id(id))
-            if row is None:
+            if row is None or row["status"] == DELETING:
                 return self.index.find(id, Audience(None))  # raises
             rollout = rollout_of(row).model_copy(update={"visibility": visibility, "updated_at": self.clock()})
             if connection.scalar(sa.select(leases.c.id).where(leases.c.id == id)) is None:
@@ -179,15 +179,21 @@ class Queue:
         """Remove a rollout that has ended, with all its files. The caller has checked that whoever asks may."""
         with self.index.writing() as connection:
             row = self.index.locked(connection, check_id(id))
-            if row is not None and row["status"] not in ENDED:
+            if row is not None and row["status"] in ACTIVE:
                 raise BadInput(f"Rollout {id} is {row['status']}.", hint="Stop it first.")
-            self.files.delete(id)
+            self.index.mark_deleted(connection, id)
+        self.remove(id)
+
+    def remove(self, id: str) -> None:
+        """Remove what is marked as deleted."""
+        self.files.delete(id)
+        with self.index.writing() as connection:
             self.index.remove(connection, id)
 
     def active(self) -> dict[str, int]:
         """How many rollouts there are in each state that is no end."""
         count = sa.func.count()
-        query = sa.select(rollouts.c.status, count).where(rollouts.c.status.not_in(sorted(ENDED)))
+        query = sa.select(rollouts.c.status, count).where(is_active())
         with self.index.reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query.group_by(rollouts.c.status))}
 
@@ -215,7 +221,7 @@ class Queue:
         return self.files.try_mirror(id)
 
     def _check_room(self, connection: sa.Connection, owner: str | None, settings: Instance) -> None:
-        active = sa.select(sa.func.count()).where(rollouts.c.status.not_in(sorted(ENDED)))
+        active = sa.select(sa.func.count()).where(is_active())
         in_all = connection.scalar(active) or 0
         if owner is None:
             if in_all >= MAX_QUEUED:

@@ -15,7 +15,8 @@ from rlx.errors import NotFound
 from rlx.jobs.queue import Queue, cancelled
 from rlx.rollout import ENDED, Failure, Rollout
 from rlx.store.rollouts.index import rollout_of
-from rlx.store.rollouts.schema import leases, rollouts
+from rlx.store.rollouts.query import ACTIVE, is_active
+from rlx.store.rollouts.schema import DELETING, leases, rollouts
 from rlx.store.rollouts.states import is_later
 
 ATTEMPTS: Final = 3
@@ -37,11 +38,19 @@ class Recovered:
 def recover(queue: Queue, *, gone: Collection[str] = ()) -> Recovered:
     """To be called when a process starts, and every half minute. `gone` names workers that are known to be dead, whose
     leases end at once. Raises `Upstream`, `OSError`."""
+    for id in _deleted(queue):
+        queue.remove(id)
     found = _index_unknown(queue)
     settled = [rollout for id in _suspects(queue, gone) if (rollout := _settle(queue, id, gone)) is not None]
     mirrored = tuple(id for id in queue.files.live_ids() if _mirror_ended(queue, id))
     queue.files.tidy()
     return Recovered(tuple(found), tuple(settled), mirrored)
+
+
+def _deleted(queue: Queue) -> list[str]:
+    """Rollouts whose removal was begun."""
+    with queue.index.reading() as connection:
+        return list(connection.scalars(sa.select(rollouts.c.id).where(rollouts.c.status == DELETING)))
 
 
 def _index_unknown(queue: Queue) -> list[str]:
@@ -65,7 +74,7 @@ def _suspects(queue: Queue, gone: Collection[str]) -> list[str]:
     query = (
         sa.select(rollouts.c.id, rollouts.c.status, rollouts.c.stop, leases.c.worker, leases.c.until)
         .join(leases, leases.c.id == rollouts.c.id, isouter=True)
-        .where(rollouts.c.status.not_in(sorted(ENDED)))
+        .where(is_active())
         .order_by(rollouts.c.id)
     )
     with queue.index.reading() as connection:
@@ -89,7 +98,7 @@ def _settle(queue: Queue, id: str, gone: Collection[str]) -> Rollout | None:
     now = queue.clock()
     with queue.index.writing() as connection:
         row = queue.index.locked(connection, id, wait=False)
-        if row is None or row["status"] in ENDED:
+        if row is None or row["status"] not in ACTIVE:
             return None
         lease = connection.execute(sa.select(leases).where(leases.c.id == id)).mappings().first()
         if lease is not None and lease["until"] > now.timestamp() and lease["worker"] not in gone:
@@ -136,5 +145,14 @@ def _interrupted(record: Rollout) -> Rollout:
 
 
 def _mirror_ended(queue: Queue, id: str) -> bool:
+    """Bring the store, and the row, after a finished record that changed last: who may see it, say."""
     record = queue.files.live(id)
-    return record is not None and record.ended and not queue.files.is_mirrored(id, record) and queue.mirror(id)
+    if record is None or not record.ended or queue.files.is_mirrored(id, record):
+        return False
+    with queue.index.writing() as connection:
+        row = queue.index.locked(connection, id, wait=False)
+        if row is None or row["status"] not in ENDED:
+            return False
+        if is_later(record, rollout_of(row)):
+            queue.index.put(connection, record)
+    return queue.mirror(id)

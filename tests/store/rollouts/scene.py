@@ -1,10 +1,10 @@
 """Rollouts to test with: a clock that is turned by hand, records, and everything over one store."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from rlx.jobs.queue import Offer, Queue
 from rlx.jobs.queue_held import Held
@@ -35,6 +35,14 @@ class Clock:
         self.now += timedelta(seconds=seconds)
 
 
+class Turned(Protocol):
+    """A clock that can be turned."""
+
+    def __call__(self) -> datetime: ...
+
+    def turn(self, seconds: float) -> None: ...
+
+
 @dataclass
 class Scene:
     """One machine's view of a store and a database. `beside` is another machine over the same."""
@@ -42,7 +50,7 @@ class Scene:
     store: Path
     local: Path
     url: str
-    clock: Clock = field(default_factory=Clock)
+    clock: Turned = field(default_factory=Clock)
     bounds: Bounds = field(default_factory=Bounds)
     storage: Storage | None = None
 
@@ -105,7 +113,7 @@ class Scene:
         self.instance.save(Instance(**fields))
 
 
-def record(clock: Clock, **fields: Any) -> Rollout:
+def record(clock: Callable[[], datetime], **fields: Any) -> Rollout:
     now = clock()
     plain: dict[str, Any] = {
         "id": new_id(),

@@ -24,8 +24,8 @@ LOCAL = Viewer("local")
 
 
 @pytest.fixture
-def scene(tmp_path: Path, database_url: str) -> Iterator[Scene]:
-    scene = Scene(tmp_path / "store", tmp_path / "local", database_url)
+def scene(memory_path: Path, database_url: str) -> Iterator[Scene]:
+    scene = Scene(memory_path / "store", memory_path / "local", database_url)
     yield scene
     scene.close()
 
@@ -208,7 +208,7 @@ def test_reindexing_meets_what_is_behind_damaged_or_gone_and_leaves_what_runs(sc
     held = scene.held(title="runs")
     with scene.index.writing() as connection:
         scene.index.put(connection, behind.model_copy(update={"status": "running", "updated_at": behind.created_at}))
-    for root in (tmp_path / "local/live", tmp_path / "store/runs"):
+    for root in (scene.local / "live", scene.store / "runs"):
         (root / damaged.id / "rollout.json").write_text("{")
     scene.files.delete(gone.id)
     told: list[tuple[int, int | None]] = []

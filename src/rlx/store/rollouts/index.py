@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from rlx.errors import BadInput, NotFound, Upstream
 from rlx.rollout import Rollout
 from rlx.store.rollouts.query import FACETS, PAGE, Audience, Facet, Filters, Sort, conditions, may_see, order
-from rlx.store.rollouts.schema import VERSION, WRITES, leases, meta, rollouts, tables
+from rlx.store.rollouts.schema import DELETING, VERSION, WRITES, leases, meta, rollouts, tables
 
 _GATE: Final = 0x726C78
 """The number of the lock in PostgreSQL under which the queue is counted and changed."""
@@ -103,6 +103,10 @@ class Index:
         added = insert.on_conflict_do_nothing(index_elements=["id"]).returning(rollouts.c.id)
         return connection.scalar(added) is not None
 
+    def mark_deleted(self, connection: sa.Connection, id: str) -> None:
+        """Show a rollout to nobody any more, till its row is removed too."""
+        connection.execute(rollouts.update().where(rollouts.c.id == id).values(status=DELETING))
+
     def remove(self, connection: sa.Connection, id: str) -> None:
         connection.execute(leases.delete().where(leases.c.id == id))
         connection.execute(rollouts.delete().where(rollouts.c.id == id))
@@ -174,7 +178,8 @@ class Index:
 
     def ids(self) -> list[str]:
         with self.reading() as connection:
-            return list(connection.scalars(sa.select(rollouts.c.id).order_by(rollouts.c.id)))
+            query = sa.select(rollouts.c.id).where(rollouts.c.status != DELETING).order_by(rollouts.c.id)
+            return list(connection.scalars(query))
 
 
 def row_of(rollout: Rollout) -> dict[str, Any]:

@@ -7,14 +7,15 @@ from typing import Final, Literal
 import sqlalchemy as sa
 
 from rlx.model import Viewer
-from rlx.rollout import ENDED
-from rlx.store.rollouts.schema import rollouts
+from rlx.rollout import Status
+from rlx.store.rollouts.schema import DELETING, rollouts
 
 type Facet = Literal["env", "agent", "model", "sandbox", "runner", "status"]
 FACETS: Final[tuple[Facet, ...]] = ("env", "agent", "model", "sandbox", "runner", "status")
 type Sort = Literal["new", "old", "reward", "-reward", "cost", "-cost", "finished"]
 SORTS: Final[tuple[Sort, ...]] = ("new", "old", "reward", "-reward", "cost", "-cost", "finished")
 """`reward` and `cost` are the highest first, with a minus the lowest; whoever has none comes last in both."""
+ACTIVE: Final[tuple[Status, ...]] = ("queued", "starting", "running", "verifying")
 PAGE: Final = 200
 """Rows of a page at most."""
 
@@ -85,11 +86,17 @@ def is_shared() -> sa.ColumnElement[bool]:
     return sa.and_(_columns.visibility == "public", _columns.status == "done", _columns.graded)
 
 
+def is_active() -> sa.ColumnElement[bool]:
+    """It waits or runs."""
+    return _columns.status.in_(ACTIVE)
+
+
 def may_see(audience: Audience) -> sa.ColumnElement[bool]:
+    is_there = _columns.status != DELETING
     if audience.viewer is None:
-        return sa.true()
+        return is_there
     shared = sa.and_(is_shared(), _not_in(_columns.id, audience.hidden))
-    return sa.and_(sa.or_(is_own(audience), shared), _not_in(_columns.env, audience.hidden_envs))
+    return sa.and_(is_there, sa.or_(is_own(audience), shared), _not_in(_columns.env, audience.hidden_envs))
 
 
 def conditions(filters: Filters, audience: Audience, *, without: Facet | None = None) -> sa.ColumnElement[bool]:
@@ -104,8 +111,7 @@ def conditions(filters: Filters, audience: Audience, *, without: Facet | None = 
     if filters.graded is not None:
         found.append(_columns.graded if filters.graded else sa.not_(_columns.graded))
     if filters.ended is not None:
-        has_ended = _columns.status.in_(sorted(ENDED))
-        found.append(has_ended if filters.ended else sa.not_(has_ended))
+        found.append(sa.not_(is_active()) if filters.ended else is_active())
     if filters.reward_from is not None:
         found.append(_columns.reward >= filters.reward_from)
     if filters.reward_to is not None:

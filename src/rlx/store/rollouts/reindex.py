@@ -9,7 +9,7 @@ from rlx.errors import NotFound
 from rlx.rollout import ENDED, Rollout
 from rlx.store.rollouts.files import RolloutFiles
 from rlx.store.rollouts.index import Index, rollout_of
-from rlx.store.rollouts.schema import leases
+from rlx.store.rollouts.schema import DELETING, leases
 from rlx.store.rollouts.states import is_later
 
 type Tell = Callable[[int, int | None], None]
@@ -45,7 +45,7 @@ def reindex(index: Index, files: RolloutFiles, tell: Tell = lambda done, total: 
             if row is None:
                 index.put(connection, record)
                 added += 1
-            elif _is_behind(rollout_of(row), record):
+            elif row["status"] != DELETING and _is_behind(rollout_of(row), record):
                 index.put(connection, record)
                 changed += 1
     known = set(ids) - set(damaged)

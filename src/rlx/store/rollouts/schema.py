@@ -9,6 +9,8 @@ import sqlalchemy as sa
 from rlx.errors import BadInput
 
 VERSION: Final = 1
+DELETING: Final = "deleting"
+"""The status of a row whose rollout somebody deletes: its files go, and then it does. No record has it."""
 WRITES: Final = "rlx_writes"
 """Execution option of a connection that will write: SQLite has one writer, and who reads first may not become it."""
 
