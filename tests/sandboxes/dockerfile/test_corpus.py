@@ -146,3 +146,14 @@ def test_any_bytes_are_planned_or_refused(octets: bytes) -> None:
     plan(octets.decode("utf-8", "replace"), CONTEXT, host=HOST)
     plan("FROM debian:12\n" + octets.decode("utf-8", "surrogateescape"), CONTEXT, host=HOST)
     plan("FROM debian:12\nCOPY . /x", CONTEXT, host=HOST, dockerignore=octets.decode("latin-1"))
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "line", ["COPY *a*b*c*/*d*e* /x/\n" * 900, "COPY " + "*/*x* " * 2000 + "/x/", "COPY [^x]*[^y]*z /x/\n" * 900]
+)
+def test_patterns_that_would_take_too_long_over_a_large_context_are_refused(line: str) -> None:
+    context = {f"d{n % 50}/e{n % 7}{n}": Entry("file", digest="x") for n in range(20_000)}
+    found = plan(f"FROM debian:12\n{line}", context, host=HOST)
+    assert isinstance(found, Refusal)
+    assert found.kind == "unsupported"

@@ -5,7 +5,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from rlx.sandboxes.dockerfile.patterns import Budget
+
 _HOPS = 40
+_MOST_STEPS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,8 @@ class Tree:
     """Entries by relative path. Paths that are absolute or lead outside are left out; folders may be implied."""
 
     def __init__(self, entries: Mapping[str, Entry]) -> None:
+        self.budget = Budget(_MOST_STEPS)
+        """Of all patterns that are looked up in it."""
         known = {path: entries[path] for path in sorted(entries) if _is_inside(path)}
         self._entries: dict[str, Entry] = {}
         self._children: dict[str, list[str]] = {"": []}

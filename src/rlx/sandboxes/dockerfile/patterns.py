@@ -12,7 +12,7 @@ from rlx.sandboxes.dockerfile.refusals import Refused
 _MOST_RULES = 1000
 _LONGEST = 1000
 _SPECIAL = "*?[]\\"
-_MOST_STEPS = 10_000_000
+_MOST_STEPS = 5_000_000
 
 type _Fits = Callable[[str], bool]
 
@@ -45,11 +45,11 @@ def split_wildcards(path: str) -> tuple[str, str]:
     return path, ""
 
 
-class _Budget:
-    """Steps that one set of patterns may take over all the paths it is asked of."""
+class Budget:
+    """Steps that patterns may take over all the paths they are asked of."""
 
-    def __init__(self) -> None:
-        self._left = _MOST_STEPS
+    def __init__(self, steps: int = _MOST_STEPS) -> None:
+        self._left = steps
 
     def spend(self, steps: int) -> None:
         self._left -= steps
@@ -105,9 +105,6 @@ class _Rule:
     parts: tuple[_Part, ...] | None
     """None: a path without wildcards."""
 
-    def matches(self, path: str, budget: "_Budget") -> bool:
-        return path == self.text if self.parts is None else _matches(self.parts, path, budget)
-
 
 class Ignore:
     """Which paths a `.dockerignore` leaves out: the last rule that matches a path or a folder above it decides."""
@@ -115,7 +112,7 @@ class Ignore:
     def __init__(self, rules: Iterable[str]) -> None:
         self._rules = tuple(_rules(rules))
         self._known: dict[tuple[int, str], bool] = {}
-        self._budget = _Budget()
+        self._budget = Budget()
 
     @classmethod
     def of(cls, text: str) -> "Ignore":
@@ -130,16 +127,19 @@ class Ignore:
 
     def _matches(self, place: int, rule: _Rule, path: str) -> bool:
         """The path or a folder above it; folders are asked once for all their files."""
+        self._budget.spend(1)
+        if rule.parts is None:
+            return path == rule.text or path.startswith(f"{rule.text}/")
         end = path.find("/")
         while end >= 0:
             folder = path[:end]
             known = self._known.get((place, folder))
             if known is None:
-                known = self._known[place, folder] = rule.matches(folder, self._budget)
+                known = self._known[place, folder] = _matches(rule.parts, folder, self._budget)
             if known:
                 return True
             end = path.find("/", end + 1)
-        return rule.matches(path, self._budget)
+        return _matches(rule.parts, path, self._budget)
 
 
 def _rules(lines: Iterable[str]) -> Iterable[_Rule]:
@@ -225,7 +225,7 @@ def _class(pattern: str, at: int) -> tuple[_Fits, int]:
     return lambda char: negated != any(low <= char <= high for low, high in ranges), at + 1
 
 
-def _matches(parts: tuple[_Part, ...], path: str, budget: _Budget) -> bool:
+def _matches(parts: tuple[_Part, ...], path: str, budget: Budget) -> bool:
     """Walks all places of the pattern at which the path can stand; `deep` has a second one, inside what it eats."""
     end = len(parts)
     at: set[int] = set()

@@ -58,9 +58,12 @@ def _matched(tree: Tree, pattern: str) -> Iterator[str]:
     glob = Glob(wild)
     done = ""
     for below in tree.walk(top):
+        tree.budget.spend(1)
         name = below[len(top) + 1 :] if top else below
-        if done and below.startswith(done):
+        # Only a class may stand for a slash.
+        if (done and below.startswith(done)) or ("[" not in wild and name.count("/") != wild.count("/")):
             continue
+        tree.budget.spend(len(name))
         if glob.matches(name):
             yield below
             entry = tree.get(below)

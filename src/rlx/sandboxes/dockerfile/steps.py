@@ -68,8 +68,10 @@ class Run(Step):
 
 @dataclass(frozen=True, slots=True)
 class Copy(Step):
-    """Files into the image, owned by `owner`, else by root. Missing folders are made with mode 0755.
+    """Files into the image, and folders that are missing: of `owner`, else of root, whoever they belong to outside.
 
+    `mode` is for files and folders alike, those that are missing included; without it entries have their own and
+    missing folders 0755. A `dest` that is there already keeps what it has; folders in it take what is copied.
     Where `into` is not set there is one file: `dest` is its path, or, if a folder is there, the folder it goes into.
     """
 
