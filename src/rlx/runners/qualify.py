@@ -10,6 +10,7 @@ from typing import Any
 from rlx.formats.base import Environment
 from rlx.index.environment import IndexedEnvironment
 from rlx.sandboxes.dockerfile import Entry, Host, Plan, Refusal, base_of, needs, plan, told
+from rlx.sandboxes.local.replay import replayable
 from rlx.texts import Say, say
 
 DOCKERFILE = "environment/Dockerfile"
@@ -98,6 +99,9 @@ def qualify(found: Material, host: Host) -> Verdict:
     made = plan(text, found.context, host=host, dockerignore=ignored)
     if isinstance(made, Refusal):
         return Verdict(made.why, f"{DOCKERFILE}:{made.line}" if made.line else DOCKERFILE)
+    lacking = replayable(made)
+    if lacking is not None:
+        return Verdict(lacking[0], f"{DOCKERFILE}:{lacking[1]}")
     return Verdict(notes=made.notes, warnings=_warnings(made))
 
 
