@@ -37,7 +37,7 @@ class SandboxSpec:
     workdir: str = "/"
     """Absolute. Made when it is missing."""
     user: str | None = None
-    """Whom commands run as that name nobody else: `name`, `uid` or either with `:group`. None: root."""
+    """Whom commands run as that name nobody: `name`, `uid` or either with `:group`. None: root."""
     network: Network = "none"
     forward: Address | None = None
     """What the sandbox reaches at this port of its own loopback, whatever `network` says."""
@@ -127,6 +127,10 @@ class Sandbox(Protocol):
 
     async def stop(self) -> None:
         """End it and remove what it wrote. May be called at any time and again."""
+        ...
+
+    def remains(self) -> Sequence[str]:
+        """What of it is still on this machine: folders and processes. Nothing once it is stopped."""
         ...
 
 

@@ -86,22 +86,11 @@ class Engine:
             self._watching.cancel()
             await asyncio.gather(self._watching, return_exceptions=True)
         await self._outlet.close()
+        if self._process is not None:
+            await _kill(self._process)
         if self.link is not None:
             self.link.close()
-        if self._process is not None:
-            await self._kill(self._process)
         self._groups.remove()
-
-    async def _kill(self, process: Process) -> None:
-        """From the inside: the first process in the namespace is gone when all the others are, then the one outside."""
-        async with asyncio.timeout(END):
-            while process.returncode is None:
-                inner = [each.pid for each in processes() if each.parent == process.pid]
-                for pid in inner or [process.pid]:
-                    with suppress(ProcessLookupError):
-                        os.kill(pid, signal.SIGKILL)
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(asyncio.shield(process.wait()), 0.5)
 
     async def _spawn(self, layers: Sequence[Layer], control: socket.socket, said: int) -> Process:
         runtime, bwrap = machine.runtime(), machine.find_bubblewrap()
@@ -207,6 +196,10 @@ class Engine:
         )
         return Watch(watched, self.sweep, self._over)
 
+    def pids(self) -> list[int]:
+        """Of what runs in it now, seen from outside."""
+        return [each.pid for each in below(self._process.pid, processes())] if self._process is not None else []
+
     def sweep(self) -> None:
         """Kill everything in it but itself, whoever waits for it being told."""
         if self.link is not None:
@@ -220,3 +213,34 @@ def _memory(data: bytes) -> IO[bytes]:
     file.write(data)
     file.seek(0)
     return file
+
+
+async def _kill(process: Process) -> None:
+    """From the inside: the first process in the namespace is gone when all the others are, then the one outside.
+
+    The line to the agent stays open meanwhile: without it the one outside would not wait for those inside.
+    """
+    async with asyncio.timeout(END):
+        while process.returncode is None:
+            inner = [each.pid for each in processes() if each.parent == process.pid]
+            for pid in inner or [process.pid]:
+                await _kill_one(pid)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(process.wait()), 0.5)
+
+
+async def _kill_one(pid: int) -> None:
+    """Kill it, and wait until it is dead."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    loop, dead = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(descriptor, dead.set)
+    try:
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+            await dead.wait()
+    finally:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)

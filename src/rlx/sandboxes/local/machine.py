@@ -51,7 +51,7 @@ def this_runtime() -> Runtime:
     files = [(program, f"bin/{version}"), (library, place)]
     shared = sysconfig.get_config_var("INSTSONAME") if sysconfig.get_config_var("Py_ENABLE_SHARED") else None
     where = Path(str(sysconfig.get_config_var("LIBDIR")), str(shared))
-    if shared and where.is_file():
+    if shared and os.path.isfile(where):
         files.append((where, f"lib/{shared}"))
     return Runtime(program, tuple(files), _packages(library, place))
 
@@ -74,7 +74,7 @@ def runtime() -> Runtime | None:
 
 
 def _packages(library: Path, place: str) -> Sequence[str]:
-    return tuple(f"{place}/{name}" for name in ("site-packages", "test") if (library / name).is_dir())
+    return tuple(f"{place}/{name}" for name in ("site-packages", "test") if os.path.isdir(library / name))
 
 
 def everybody() -> bool:

@@ -47,7 +47,8 @@ class LocalSandbox:
         self._engine: Engine | None = None
         self._captures: set[Capture] = set()
         self._over: list[str] = []
-        self._stopping = asyncio.Lock()
+        self._made: list[Path] = []
+        self._pids: list[int] = []
 
     async def start(self) -> None:
         try:
@@ -102,6 +103,10 @@ class LocalSandbox:
     async def stop(self) -> None:
         await self._surely(self._stop)
 
+    def remains(self) -> Sequence[str]:
+        here = [str(path) for path in self._made if path.exists()]
+        return here + [f"process {pid}" for pid in self._pids if Path(f"/proc/{pid}").exists()]
+
     async def _surely[T](self, work: "Callable[[], Awaitable[T]]") -> T:
         """To its end, also where whoever waits is cancelled, who is told afterwards."""
 
@@ -135,6 +140,7 @@ class LocalSandbox:
         self._engine = Engine(self._box, self.spec, cgroups=self._kind.options.cgroups, over=self._ran_over)
         await self._engine.start(self._layers)
         self.notes = tuple(self._engine.notes)
+        self._pids = self._engine.pids()
         made = await self._ask("exec", self._folder_request())
         if made.get("code") != 0:
             raise SandboxError(f"The working folder {self.spec.workdir} cannot be made.")
@@ -152,6 +158,7 @@ class LocalSandbox:
                 raise SandboxError(f"The layer {key} is not here.", hint="It is made again by the next run.")
             self._layers.append(layer)
         self._box = make_box(self._kind.folder / "boxes")
+        self._made.append(self._box.path)
 
     async def _exec(
         self, request: Mapping[str, object], timeout: float | None, tells: Sequence[_Tell | None]
