@@ -13,6 +13,7 @@ from rlx.hub.info import RepoInfo
 from rlx.ids import EnvKey, parse_key
 from rlx.index.catalog import CatalogStatus
 from rlx.index.snapshot.rows import Counts
+from rlx.jobs.queue_service import Rollouts
 from rlx.model import (
     Alias,
     Blob,
@@ -386,3 +387,7 @@ class ToyServices:
     catalog: ToyCatalog = field(default_factory=ToyCatalog)
     library: ToyLibrary = field(default_factory=ToyLibrary)
     instance: ToyInstance = field(default_factory=ToyInstance)
+
+    def rollouts(self) -> Rollouts:
+        """None are kept: pages that only mention them do without."""
+        raise Upstream("No rollouts are kept here.")

@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from rlx import __version__
 from rlx.errors import RlxError
+from rlx.runners.launch import Launcher
 from rlx.settings import Settings
 from rlx.web.api import API_ROUTES
 from rlx.web.api.schemas import ErrorAnswer
@@ -63,6 +64,7 @@ def create_app(
     )
     app.state.site = Site(services, Renderer(links), links, doorman)
     app.state.images = images or ImageProxy()
+    app.state.launcher = Launcher(services)
     for page in PAGES:
         app.add_api_route(
             page.path,
@@ -76,8 +78,9 @@ def create_app(
         app.add_api_route(
             route.path,
             route.handler,
-            methods=["GET"],
+            methods=list(route.methods),
             response_model=route.answer,
+            status_code=route.status,
             responses={status: {"model": ErrorAnswer} for status in _ERRORS},
         )
     # Added innermost first: the last one added sees a request first.

@@ -7,12 +7,14 @@ from urllib.parse import quote, urlencode
 
 from rlx.ids import EnvKey, encode_ref
 from rlx.model import EnvQuery, TaskQuery, TaskSearch
+from rlx.twins.run_list import RunQuery
 from rlx.web import images
 from rlx.web.facets import format_filters
 
 _NO_QUERY = EnvQuery()
 _NO_TASK_QUERY = TaskQuery()
 _NO_TASK_SEARCH = TaskSearch()
+_NO_RUN_QUERY = RunQuery()
 _NOTHING: Mapping[str, object] = {}
 
 
@@ -177,6 +179,26 @@ class Links:
         """Whether `image` made a link to `url`."""
         return images.is_signed(url, signature, self.image_key)
 
+    def runs(self, query: RunQuery = _NO_RUN_QUERY, **changes: Any) -> str:
+        """A list of rollouts, from its first page unless `offset` says otherwise."""
+        return _with("/runs", run_fields(replace(query, **{"offset": 0, **changes})), {})
+
+    def run(self, id: str) -> str:
+        return f"/run/{quote(id, safe='')}"
+
+    def run_file(self, id: str, path: str, *, start: int = 1, view: str | None = None, nowrap: bool = False) -> str:
+        """A file that a rollout kept."""
+        fields = {"path": path, "view": view, "from": start, "wrap": "off" if nowrap else None}
+        return _with(self.run(id), fields, {"from": 1, "view": None, "wrap": None})
+
+    def run_raw(self, id: str, path: str) -> str:
+        return f"/api/runs/{quote(id, safe='')}/artifacts/{quote(path, safe='/')}"
+
+    def export(self, query: RunQuery = _NO_RUN_QUERY, *, form: str) -> str:
+        """The rollouts of a list as a file of rows."""
+        told = {name: value for name, value in run_fields(query).items() if name not in {"offset", "limit"}}
+        return _with("/api/runs/export", {**told, "as": form}, {})
+
     def random(self) -> str:
         return "/random"
 
@@ -211,6 +233,44 @@ class Links:
         """`base` with the fields that differ from their default, the revision and the roles of columns."""
         kept = {"revision": self.revision, "roles": self.roles}
         return _with(base, {**fields, **kept}, {**default, "revision": None, "roles": ""})
+
+
+@dataclass(frozen=True, slots=True)
+class RunLinks(Links):
+    """Links of a page that shows a file of a rollout: its files are that rollout's."""
+
+    run_id: str = ""
+
+    def file(
+        self,
+        key: EnvKey,
+        ref: str | None,
+        path: str = "",
+        *,
+        start: int = 1,
+        view: str | None = None,
+        nowrap: bool = False,
+        full: bool = False,
+    ) -> str:
+        return self.run_file(self.run_id, path, start=start, view=view, nowrap=nowrap)
+
+    def raw(self, key: EnvKey, ref: str | None, path: str) -> str:
+        return self.run_raw(self.run_id, path)
+
+
+def run_fields(query: RunQuery) -> Mapping[str, object]:
+    """What tells a list of rollouts, but for what it is without being told."""
+    fields = {
+        "f": format_filters(query.filters),
+        "ref": query.ref,
+        "mine": "1" if query.mine else None,
+        "outcome": query.outcome,
+        "sort": query.sort,
+        "offset": query.offset,
+        "limit": query.limit,
+    }
+    usual = {"f": "", "ref": None, "mine": None, "outcome": "", "sort": "new", "offset": 0, "limit": 50}
+    return {name: value for name, value in fields.items() if value != usual[name]}
 
 
 def _with(base: str, fields: Mapping[str, object], default: Mapping[str, object]) -> str:

@@ -1,7 +1,7 @@
 """What the app needs of the services it is given."""
 
 from collections.abc import AsyncIterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rlx.formats.base import Environment
 from rlx.hub.info import RepoInfo
@@ -22,6 +22,9 @@ from rlx.model import (
 )
 from rlx.settings import Settings
 from rlx.store.instance import Instance
+
+if TYPE_CHECKING:
+    from rlx.jobs.queue_service import Rollouts
 
 
 class Hub(Protocol):
@@ -88,6 +91,12 @@ class InstanceSettings(Protocol):
         ...
 
 
+class OpenRollouts(Protocol):
+    def __call__(self) -> "Rollouts":
+        """Blocks the first time. Raises `BadInput`, `Upstream`."""
+        ...
+
+
 class Services(Protocol):
     @property
     def settings(self) -> Settings: ...
@@ -103,3 +112,6 @@ class Services(Protocol):
 
     @property
     def instance(self) -> InstanceSettings: ...
+
+    @property
+    def rollouts(self) -> OpenRollouts: ...

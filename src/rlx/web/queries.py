@@ -49,7 +49,7 @@ def read_env_query(
         collection=collection or None,
         sort=sort,
         mine=mine,
-        offset=_first(offset, page, limit),
+        offset=first_item(offset, page, limit),
         limit=limit,
     )
 
@@ -66,7 +66,7 @@ def read_task_search(
         text=plain_words(q),
         filters=parse_filters(f),
         environment=parse_key(env) if env else None,
-        offset=_first(offset, page, limit),
+        offset=first_item(offset, page, limit),
         limit=limit,
     )
 
@@ -85,12 +85,12 @@ def read_task_query(
         filters=parse_filters(f),
         subset=subset or None,
         sort=sort,
-        offset=_first(offset, page, limit),
+        offset=first_item(offset, page, limit),
         limit=limit,
     )
 
 
-def _first(offset: int, page: int | None, limit: int) -> int:
+def first_item(offset: int, page: int | None, limit: int) -> int:
     """Items before the first one. Raises `BadInput` for a page past what can be asked for."""
     first = offset if page is None else (page - 1) * limit
     if first > MAX_OFFSET:

@@ -38,6 +38,8 @@ class View:
     markdown: Callable[[str], str]
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
+    private: bool = False
+    """It tells this visitor what it does not tell everybody."""
 
 
 async def answer(request: Request, view: View) -> Response:
@@ -57,7 +59,7 @@ async def answer(request: Request, view: View) -> Response:
     if request.query_params.get("lang") in LANGUAGES:
         secure = is_secure(request, site_of(request).settings.public_url)
         set_cookie(response, "lang", language_of(request), secure=secure, private=False)
-    return cached(request, response, viewer_of(request))
+    return cached(request, response, viewer_of(request), private=view.private)
 
 
 def in_form(request: Request, url: str) -> str:
@@ -100,13 +102,15 @@ def to_bytes(value: Json) -> bytes:
     return json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
 
 
-def cached(request: Request, response: Response, viewer: Viewer, *, same: bytes | None = None) -> Response:
+def cached(
+    request: Request, response: Response, viewer: Viewer, *, same: bytes | None = None, private: bool = False
+) -> Response:
     """What anybody may see may be kept for half a minute and asked for again by its tag; the rest by nobody.
 
     The tag is of the body, or of `same`: what stays the same while the body tells of the moment too.
     """
     response.headers["vary"] = VARY
-    personal = viewer.token is not None or request.cookies.get(COOKIE) or "set-cookie" in response.headers
+    personal = private or viewer.token is not None or request.cookies.get(COOKIE) or "set-cookie" in response.headers
     if personal or response.status_code != 200:
         response.headers["cache-control"] = "private, no-store"
         return response

@@ -6,7 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from rlx.web.api import envs, schemas, search, site
+from rlx.web.api import envs, runs, schemas, search, site
 
 type Handler = Callable[..., Coroutine[Any, Any, Response]]
 
@@ -17,6 +17,9 @@ class ApiRoute:
     handler: Handler
     answer: type[schemas.Shape] | None
     """The shape of a 200; None where it is no JSON."""
+    methods: tuple[str, ...] = ("GET",)
+    status: int = 200
+    """Of an answer to a request that was met."""
 
 
 _ENV = (
@@ -31,7 +34,20 @@ _ENV = (
     ApiRoute("/progress", envs.progress, None),
 )
 
+_RUN = (
+    ApiRoute("", runs.run, schemas.RunPageAnswer),
+    ApiRoute("/events", runs.events, schemas.EventsAnswer),
+    ApiRoute("/cancel", runs.cancel, schemas.RunAnswer, ("POST",)),
+    ApiRoute("/visibility", runs.visibility, schemas.RunAnswer, ("POST",)),
+    ApiRoute("/artifacts/{name:path}", runs.artifact, None),
+    ApiRoute("/export", runs.export_one, None),
+)
+
 API_ROUTES = (
+    ApiRoute("/api/runs", runs.runs, schemas.RunListAnswer),
+    ApiRoute("/api/runs", runs.start, schemas.RunAnswer, ("POST",), 201),
+    ApiRoute("/api/runs/export", runs.export, None),
+    *(ApiRoute(f"/api/runs/{{id}}{route.path}", route.handler, route.answer, route.methods) for route in _RUN),
     ApiRoute("/api/search", search.environments, schemas.EnvListAnswer),
     ApiRoute("/api/search/tasks", search.tasks, schemas.TaskHitListAnswer),
     ApiRoute("/api/search/rank", search.rank, schemas.RankAnswer),

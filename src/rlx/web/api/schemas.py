@@ -1,8 +1,10 @@
 """The shapes of the API's answers, for its OpenAPI document. A test holds the real answers against them."""
 
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
+
+from rlx.ids import MAX_REF
 
 
 class Shape(BaseModel):
@@ -296,3 +298,156 @@ class RandomAnswer(Shape):
 class MeAnswer(Shape):
     kind: str
     name: str | None
+
+
+class ModelRequest(BaseModel):
+    """A model for an agent to speak with. A key is kept in memory till the rollout has ended, and never written."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    kind: Literal["scripted", "endpoint"] = "scripted"
+    id: str = Field(default="solve", max_length=200)
+    base_url: str | None = Field(default=None, max_length=500)
+    api_key: str | None = Field(default=None, max_length=1000, repr=False)
+    dollars_in: float | None = None
+    dollars_out: float | None = None
+
+
+class RunRequest(BaseModel):
+    """What starts a rollout."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    env: str = Field(max_length=250)
+    ref: str = Field(max_length=MAX_REF)
+    agent: str = Field(max_length=100)
+    revision: str | None = Field(default=None, max_length=200)
+    runner: str = Field(default="harbor", max_length=100)
+    sandbox: str | None = Field(default="local", max_length=100)
+    model: ModelRequest | None = None
+    fields: dict[str, str | int | float | bool | None] = {}
+    visibility: Literal["private", "public"] = "private"
+
+
+class RunErrorAnswer(Shape):
+    cause: str
+    kind: str
+    message: str
+
+
+class UsageAnswer(Shape):
+    tokens_in: int | None
+    tokens_out: int | None
+    tokens_cached: int | None
+    model_calls: int | None
+    tool_calls: int | None
+
+
+class PhaseAnswer(Shape):
+    stage: str
+    started_at: str
+    finished_at: str | None
+
+
+class RunModelAnswer(Shape):
+    id: str
+    provider: str
+
+
+class RunAnswer(Shape):
+    """A rollout. Unknown figures are null, never 0."""
+
+    id: str
+    env: str
+    ref: str
+    revision: str
+    title: str
+    runner: str
+    sandbox: str | None
+    agent: str
+    model: RunModelAnswer | None
+    status: str
+    stage: str | None
+    created_at: str
+    started_at: str | None
+    finished_at: str | None
+    seconds: float | None
+    reward: float | None
+    reward_key: str | None
+    rewards: dict[str, float]
+    graded: bool
+    error: RunErrorAnswer | None
+    usage: UsageAnswer
+    cost: float | None
+    phases: list[PhaseAnswer]
+    visibility: str
+    notes: list[str]
+    url: str
+
+
+class CheckAnswer(Shape):
+    name: str
+    passed: bool | None
+
+
+class TestsAnswer(Shape):
+    passed: int | None
+    failed: int | None
+    items: list[CheckAnswer]
+
+
+class LogAnswer(Shape):
+    source: str
+    text: str
+
+
+class ChangedAnswer(Shape):
+    path: str
+    change: str
+    size: int | None
+
+
+class ArtifactAnswer(Shape):
+    name: str
+    size: int
+
+
+class RunPageAnswer(RunAnswer):
+    """A rollout with what was said in it."""
+
+    own: bool
+    withheld: bool
+    """It played the reference solution, of which stages and scores are shown and nothing else."""
+    messages: list[dict[str, Any]]
+    tests: TestsAnswer | None
+    logs: list[LogAnswer]
+    remarks: list[str]
+    files: list[ChangedAnswer]
+    artifacts: list[ArtifactAnswer]
+    last: int
+    left_out: int
+
+
+class RunListAnswer(Shape):
+    cards: list[RunAnswer]
+    total: int
+    offset: int
+    page: int
+    facets: list[FacetAnswer]
+    note: str | None
+
+
+class EventAnswer(Shape):
+    n: int
+    at: str
+    kind: str
+    data: dict[str, Any]
+
+
+class EventsAnswer(Shape):
+    id: str
+    events: list[EventAnswer]
+    last: int
+    """Of those that were looked at; ask for what follows it."""
+    more: bool
+    ended: bool

@@ -21,6 +21,8 @@ from rlx.web.pages import (
     raw,
     reading,
     revisions,
+    run,
+    runs,
     task,
     tasks,
 )
@@ -41,6 +43,8 @@ class PageRoute:
 PAGES = (
     PageRoute("/", explore.explore),
     PageRoute("/tasks", tasks.tasks),
+    PageRoute("/runs", runs.runs),
+    PageRoute("/run/{id}", run.run),
     PageRoute("/random", explore.random_task),
     PageRoute("/envs", comparison.comparison),
     PageRoute("/d/{org}/{name}", environment.environment),
