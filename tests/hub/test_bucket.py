@@ -204,3 +204,18 @@ def test_the_real_client_lists_looks_up_and_deletes() -> None:
         storage.delete("snapshots/a.db")
         storage.delete("snapshots/a.db")
         assert sorted(files) == ["prod/snapshots/b.db", "prod/snapshots/deep/c.db"]
+
+
+@pytest.mark.parametrize("prefix", ["", "prod/v1"])
+def test_folders_are_listed_and_removed_with_all_in_them(prefix: str) -> None:
+    api = FakeApi()
+    storage = BucketStorage(api, BUCKET, prefix)
+    for name in ("runs/a/rollout.json", "runs/a/verifier/log", "runs/ab/rollout.json", "runs/file", "top.json"):
+        storage.write(name, b"1")
+    assert storage.folders("runs") == ["a", "ab"]
+    assert storage.folders("") == ["runs"]
+    assert storage.folders("nowhere") == []
+    storage.delete_folder("runs/a")
+    storage.delete_folder("runs/a")
+    assert storage.folders("runs") == ["ab"]
+    assert len(api.files) == 3

@@ -1,13 +1,17 @@
 """The queue of rollouts: who may start one, who gets which, and what becomes of it, in both databases alike."""
 
+import resource
+import signal
 import threading
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
+from sqlalchemy.exc import OperationalError
 
-from rlx.errors import BadInput, Forbidden, NotFound, TooMany
+from rlx.errors import BadInput, Forbidden, NotFound, TooMany, Upstream
 from rlx.jobs.queue import Offer
 from rlx.jobs.queue_held import Held
 from rlx.rollout import Failure, Phase, new_id
@@ -448,6 +452,49 @@ def test_a_full_disk_under_a_start_leaves_no_rollout(scene: Scene, memory_path: 
     assert scene.lease() is None
     held: Held = scene.held()
     assert held.rollout.status == "starting"
+
+
+@pytest.mark.parametrize("status", ["running", "done"])
+def test_a_change_that_the_database_did_not_take_is_tried_again(scene: Scene, status: str) -> None:
+    held = scene.held()
+    before = scene.find(held.rollout.id)
+
+    def fail(_: object) -> None:
+        raise OperationalError("COMMIT", None, Exception("server closed the connection"))
+
+    sa.event.listen(scene.engine, "commit", fail)
+    with pytest.raises(Upstream):
+        held.update(status=status)
+    sa.event.remove(scene.engine, "commit", fail)
+    assert scene.find(before.id) == before
+    after = held.update(status=status)
+    assert after == scene.find(before.id) == scene.files.read(before.id)
+    assert after.status == status
+
+
+def test_a_full_disk_while_it_runs_leaves_the_last_true_record_and_it_goes_on(scene: Scene) -> None:
+    held = scene.held()
+    before = held.update(status="running", stage="agent")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        for change in (lambda: held.update(status="verifying"), lambda: held.keep("artifacts/a", b"x" * 200)):
+            with pytest.raises((OSError, Upstream)):
+                change()
+        held.emit("message", {"text": "lost"})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert scene.files.read(before.id) == scene.find(before.id) == before
+    held.beat()
+    held.emit("message", {"text": "kept"})
+    held.update(status="verifying")
+    done = held.update(status="done", reward=1.0, graded=True)
+    assert scene.find(done.id) == scene.files.stored(done.id) == done
+    notes = [event.data["kind"] for event in scene.files.events(done.id).events if event.kind == "note"]
+    assert notes == ["events-lost"]
+    assert scene.recover().settled == ()
 
 
 def test_a_worker_that_offers_everything_gets_nothing_when_nothing_waits(scene: Scene) -> None:

@@ -86,3 +86,19 @@ def test_no_name_leads_elsewhere(storage: DirectoryStorage, name: str, tmp_path:
 def test_other_places_are_refused(place: str) -> None:
     with pytest.raises(ValueError, match=r"no directory|names no bucket|no name"):
         open_storage(place)
+
+
+def test_folders_are_listed_and_removed_with_all_in_them(tmp_path: Path) -> None:
+    storage = DirectoryStorage(tmp_path)
+    for name in ("runs/a/rollout.json", "runs/a/verifier/log", "runs/ab/rollout.json", "runs/file", "top.json"):
+        storage.write(name, b"1")
+    (tmp_path / "runs/.hidden").mkdir()
+    assert storage.folders("runs") == ["a", "ab"]
+    assert storage.folders("") == ["runs"]
+    assert storage.folders("nowhere") == []
+    storage.delete_folder("runs/a")
+    storage.delete_folder("runs/a")
+    assert storage.folders("runs") == ["ab"]
+    for wrong in ("", "..", "runs/../..", "/"):
+        with pytest.raises(ValueError, match="no name"):
+            storage.delete_folder(wrong)

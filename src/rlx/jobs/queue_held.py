@@ -69,7 +69,8 @@ class Held:
         """Write the record with some fields changed. A new status is an event too, and one that is an end gives the
         lease back and copies all to the store.
 
-        Raises `WrongState` for a status that cannot follow, `ValueError` for fields that cannot be, `OSError`.
+        Raises `WrongState` for a status that cannot follow, `ValueError` for fields that cannot be, `OSError`; and
+        `Upstream` when the database failed, after which the same may be tried again: an end that is on the disk stays.
         """
         with self._lock:
             with self._queue.index.writing() as connection:
@@ -79,7 +80,11 @@ class Held:
                 after = Rollout.model_validate(values)
                 if after.ended and after.finished_at is None:
                     after = after.model_copy(update={"finished_at": now})
-                self._queue.files.write(after)
+                written = self._queue.files.live(before.id)
+                if written is not None and written.ended:
+                    after = written  # by us, before the database failed: only the rest is to be done
+                else:
+                    self._queue.files.write(after)
                 if after.status != before.status:
                     self._log.append("status", {"status": after.status})
                 self._queue.index.put(connection, after)

@@ -58,7 +58,8 @@ class Scene:
         self._beside: list[Scene] = []
         self.storage = self.storage or DirectoryStorage(self.store)
         self.files = RolloutFiles(self.local / "live", self.storage, clock=self.clock, bounds=self.bounds)
-        self.index = Index(open_engine(self.url))
+        self.engine = open_engine(self.url)
+        self.index = Index(self.engine)
         self.index.create()
         self.instance = InstanceFile(self.store)
         self.queue = Queue(self.index, self.files, self.instance, clock=self.clock, seconds=LEASE)
