@@ -17,6 +17,8 @@ MASKED_FILES = (
 MASKED_FOLDERS = ("acpi", "asound", "scsi", "fs", "driver")
 SHOWN_OF_SYS = ("/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/kernel/mm/transparent_hugepage")
 PYTHON, INSIDE = "/.rlx/py", "/.rlx/inside"
+PROGRAM = "bin/init"
+"""Not `python`, or a task that ends its own servers by that name would end this too."""
 
 
 def bubblewrap(
@@ -37,16 +39,17 @@ def bubblewrap(
     for path in SHOWN_OF_SYS:
         told += ["--ro-bind-try", path, path]
     told += ["--remount-ro", "/sys", "--tmpfs", PYTHON]
+    told += ["--ro-bind", str(runtime.program), f"{PYTHON}/{PROGRAM}"]
     for source, name in runtime.files:
         told += ["--ro-bind", str(source), f"{PYTHON}/{name}"]
     for name in runtime.hidden:
         told += ["--tmpfs", f"{PYTHON}/{name}", "--remount-ro", f"{PYTHON}/{name}"]
     told += ["--remount-ro", PYTHON, "--ro-bind", str(inside), INSIDE]
     told += ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
-    told += ["--hostname", "sandbox", "--die-with-parent", "--new-session", "--chdir", "/"]
+    told += ["--hostname", "sandbox", "--die-with-parent", "--new-session", "--as-pid-1", "--chdir", "/"]
     told += ["--cap-drop", "ALL"]
     for name in CAPABILITIES:
         told += ["--cap-add", f"CAP_{name}"]
     told += ["--seccomp", str(filter_at), "--clearenv", "--setenv", "PYTHONHOME", PYTHON, "--setenv", "LC_ALL", "C.UTF-8"]
     told += ["--setenv", "LD_LIBRARY_PATH", f"{PYTHON}/lib"]
-    return told, [f"{PYTHON}/{runtime.files[0][1]}", "-B", "-s", "-S", f"{INSIDE}/agent.py", str(control)]
+    return told, [f"{PYTHON}/{PROGRAM}", "-B", "-s", "-S", f"{INSIDE}/agent.py", str(control)]

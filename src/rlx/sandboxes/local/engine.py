@@ -34,8 +34,8 @@ END = 20.0
 MEMORY, DISK, PIDS = 4096, 10240, 1024
 """What a spec without limits gets: megabytes twice, and processes."""
 PROXY_PORT = 3128
-OWN_PROCESSES = 3
-"""Two of bubblewrap and the agent."""
+OWN_PROCESSES = 2
+"""bubblewrap and the agent."""
 SAID = 4000
 """Bytes told of what a sandbox's making wrote to standard error."""
 _INSIDE = Path(__file__).parent / "inside"
@@ -56,6 +56,7 @@ class Engine:
         self._over = over
         self._outlet = Outlet(spec.forward, public=spec.network == "public")
         self._process: Process | None = None
+        self._inner: list[int] = []
         self._watching: asyncio.Task[None] | None = None
 
     async def start(self, layers: Sequence[Layer]) -> None:
@@ -78,6 +79,8 @@ class Engine:
             raise SandboxError(f"The sandbox did not start: {text or type(error).__name__}.") from error
         finally:
             os.close(said)
+        for each in _below(self._process):
+            self._inner.append(os.pidfd_open(each))
         self._watching = asyncio.get_running_loop().create_task(self._watch().run())
 
     async def end(self) -> None:
@@ -86,8 +89,12 @@ class Engine:
             self._watching.cancel()
             await asyncio.gather(self._watching, return_exceptions=True)
         await self._outlet.close()
-        if self._process is not None:
-            await _kill(self._process)
+        async with asyncio.timeout(END):
+            while self._inner:
+                await _kill_one(self._inner[-1])
+                os.close(self._inner.pop())
+            if self._process is not None:
+                await _kill(self._process)
         if self.link is not None:
             self.link.close()
         self._groups.remove()
@@ -215,32 +222,34 @@ def _memory(data: bytes) -> IO[bytes]:
     return file
 
 
+def _below(process: Process) -> list[int]:
+    return [each.pid for each in processes() if each.parent == process.pid]
+
+
 async def _kill(process: Process) -> None:
     """From the inside: the first process in the namespace is gone when all the others are, then the one outside.
 
     The line to the agent stays open meanwhile: without it the one outside would not wait for those inside.
     """
-    async with asyncio.timeout(END):
-        while process.returncode is None:
-            inner = [each.pid for each in processes() if each.parent == process.pid]
-            for pid in inner or [process.pid]:
-                await _kill_one(pid)
-            with suppress(TimeoutError):
-                await asyncio.wait_for(asyncio.shield(process.wait()), 0.5)
+    while process.returncode is None:
+        for pid in _below(process) or [process.pid]:
+            with suppress(ProcessLookupError):
+                descriptor = os.pidfd_open(pid)
+                try:
+                    await _kill_one(descriptor)
+                finally:
+                    os.close(descriptor)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(process.wait()), 0.5)
 
 
-async def _kill_one(pid: int) -> None:
-    """Kill it, and wait until it is dead."""
-    try:
-        descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return
+async def _kill_one(descriptor: int) -> None:
+    """Kill a process, and wait until it is dead."""
     loop, dead = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(descriptor, dead.set)
     try:
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-            await dead.wait()
+        await dead.wait()
     finally:
         loop.remove_reader(descriptor)
-        os.close(descriptor)

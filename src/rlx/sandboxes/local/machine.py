@@ -23,8 +23,10 @@ class Runtime:
     """The interpreter that runs inside: this process's own."""
 
     program: Path
+    library: Path
+    """Its standard library."""
     files: Sequence[tuple[Path, str]]
-    """What of it a sandbox is shown, the program first, and where below one folder."""
+    """What beside the program a sandbox is shown, and where below one folder."""
     hidden: Sequence[str]
     """Folders below that folder that are not part of it, such as packages."""
 
@@ -48,12 +50,12 @@ def this_runtime() -> Runtime:
     program = Path(os.path.realpath(getattr(sys, "_base_executable", sys.executable)))
     library = Path(sysconfig.get_path("stdlib", vars={"installed_base": str(base), "base": str(base)}))
     place = f"{sys.platlibdir}/{version}"
-    files = [(program, f"bin/{version}"), (library, place)]
+    files = [(library, place)]
     shared = sysconfig.get_config_var("INSTSONAME") if sysconfig.get_config_var("Py_ENABLE_SHARED") else None
     where = Path(str(sysconfig.get_config_var("LIBDIR")), str(shared))
     if shared and os.path.isfile(where):
         files.append((where, f"lib/{shared}"))
-    return Runtime(program, tuple(files), _packages(library, place))
+    return Runtime(program, library, tuple(files), _packages(library, place))
 
 
 def system_runtime() -> Runtime | None:
@@ -62,13 +64,13 @@ def system_runtime() -> Runtime | None:
     library = Path("/usr/lib", program.name)
     if not program.is_file() or not (library / "os.py").is_file():
         return None
-    return Runtime(program, ((program, f"bin/{program.name}"), (library, f"lib/{program.name}")), ())
+    return Runtime(program, library, ((library, f"lib/{program.name}"),), ())
 
 
 def runtime() -> Runtime | None:
     """Whichever this user may run."""
     own = this_runtime()
-    if os.access(own.program, os.X_OK) and os.access(own.files[1][0], os.R_OK):
+    if os.access(own.program, os.X_OK) and os.access(own.library, os.R_OK):
         return own
     return system_runtime()
 

@@ -19,6 +19,7 @@ from rlx.sandboxes.local.layers import Layer
 from rlx.sandboxes.local.link import Answer, Link
 from rlx.sandboxes.local.loop import tended
 from rlx.sandboxes.local.output import Capture
+from rlx.sandboxes.local.watch import is_alive
 from rlx.texts import Say, say
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class LocalSandbox:
 
     def remains(self) -> Sequence[str]:
         here = [str(path) for path in self._made if path.exists()]
-        return here + [f"process {pid}" for pid in self._pids if Path(f"/proc/{pid}").exists()]
+        return here + [f"process {pid}" for pid in self._pids if is_alive(pid)]
 
     async def _surely[T](self, work: "Callable[[], Awaitable[T]]") -> T:
         """To its end, also where whoever waits is cancelled, who is told afterwards."""

@@ -111,3 +111,12 @@ def proportional(process: Process) -> int:
     with suppress(OSError, ValueError, IndexError), open(f"/proc/{process.pid}/smaps_rollup", "rb") as file:
         return int(file.read().partition(b"\nPss:")[2].split()[0]) * 1024
     return process.resident
+
+
+def is_alive(pid: int) -> bool:
+    """Whether it runs; one that is dead may wait for its parent to notice."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read(2048).rpartition(b")")[2].split()[:1] != [b"Z"]
+    except OSError:
+        return False

@@ -1,7 +1,7 @@
 """The first program of a sandbox: starts others when it is told to, and hands over files and connections.
 
 It has the rights that everything in the sandbox has, and nobody enters the sandbox from outside. What runs beside it
-may kill it, which ends the sandbox, but can neither read nor trace it. A message is one packet of JSON; that of a
+can neither read nor trace it, nor end it: it is the first process of its namespace. A message is one packet of JSON; that of a
 request comes as a file, with the descriptors it needs after it. When the other end goes, everything here does.
 """
 
@@ -17,7 +17,7 @@ from typing import Any, Callable, Dict, List, NoReturn, Optional  # noqa: UP035 
 
 import trees
 
-SET_DUMPABLE, DROP_FROM_BOUND, SET_CHILD_SUBREAPER, AMBIENT, CLEAR_AMBIENT = 4, 24, 36, 47, 4
+SET_DUMPABLE, SET_NAME, DROP_FROM_BOUND, SET_CHILD_SUBREAPER, AMBIENT, CLEAR_AMBIENT = 4, 15, 24, 36, 47, 4
 CAPABILITIES = 64
 CANNOT_RUN, NOT_FOUND = 126, 127
 ROUNDS = 200
@@ -130,7 +130,7 @@ class Agent:
     def do_sweep(self, message: "Dict[str, Any]", descriptors: "List[int]") -> None:
         """Everything, or everything of one user. Whoever is killed with it has its request answered as killed."""
         if message["user"] is None:
-            # At once, so that nothing can be started in between. It spares the first process and this one.
+            # At once, so that nothing can be started in between. It spares this process alone.
             with suppress(ProcessLookupError):
                 os.kill(-1, signal.SIGKILL)
         else:
@@ -272,7 +272,7 @@ def rows(path: str, columns: int) -> "List[List[str]]":
 
 
 def running() -> "List[int]":
-    return [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) not in (1, os.getpid())]
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]
 
 
 def parents() -> "Dict[int, int]":
@@ -326,6 +326,7 @@ def drop_rights() -> None:
 def main() -> NoReturn:
     # Before anything else runs here: what may not be dumped may not be traced either, nor its descriptors taken.
     _libc.prctl(SET_DUMPABLE, 0, 0, 0, 0)
+    _libc.prctl(SET_NAME, b"sandbox", 0, 0, 0)
     drop_rights()
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)
