@@ -74,6 +74,29 @@ def test_short_answers_are_no_echoes() -> None:
     assert said("It is 42.", answer="42") == "It is 42."
 
 
+@pytest.mark.parametrize("token", ["HTB{t3h_fUTur3}", "RLX{1_a}", "k3y_9f"])
+def test_a_flag_that_was_submitted_is_withheld_where_it_is_said(token: str) -> None:
+    assert said(f"submit '{token}'", submission=token) == f"submit '{MARK}'"
+    assert said(json.dumps({"cmd": f"submit {token}"}), submission=token) == json.dumps(
+        {"cmd": f"submit {MARK}"}, ensure_ascii=False
+    )
+    assert said(f"The flag is {token}", flag_answer=token) == f"The flag is {MARK}"
+
+
+def test_what_a_model_said_is_hidden_where_it_is_a_flag_and_nowhere_else() -> None:
+    assert said("It is HTB{abc}.", response="HTB{abc}") == f"It is {MARK}."
+    assert said("I call get_it_done_now.", response="get_it_done_now") == "I call get_it_done_now."
+
+
+def test_a_token_is_no_echo_within_another_word_nor_where_the_agent_was_given_it() -> None:
+    assert said("ak3y_9f and k3y_9fb", submission="k3y_9f") == "ak3y_9f and k3y_9fb"
+    row = {
+        "messages": [{"role": "user", "content": "Is it k3y_9f?"}, {"role": "assistant", "content": "It is k3y_9f."}],
+        "answer": "k3y_9f",
+    }
+    assert record(row, policy=HEARING).value.value == {**row, "answer": MARK}
+
+
 def test_policies_that_seek_no_echoes_find_none() -> None:
     row = {"messages": f"It is {ANSWER}.", "answer": ANSWER}
     assert record(row, policy=Policy("none")).value.value == {"messages": f"It is {ANSWER}.", "answer": MARK}

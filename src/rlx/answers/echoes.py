@@ -2,8 +2,8 @@
 
 What a model tried is shown, and may have come upon the reference: printed by a tool, quoted by a user, handed in as the
 patch that it is. A patch at the end of a conversation is what was handed in. A text is an echo whole, or as two or more
-of its lines together. Short ones are as often a coincidence; and a short one that the agent was given is a choice among
-others, which hiding it would tell.
+of its lines together. Short ones are as often a coincidence, but for tokens that no chance writes twice, as flags; and a
+short one that the agent was given is a choice among others, which hiding it would tell.
 """
 
 import json
@@ -36,7 +36,9 @@ _ATTEMPTS: Final = keys.names(
     "modelpatch policyresponse generatedresponse submission delegatedresponse opencoderunstdout opencoderunstderr"
 )
 """Keys of what a model handed in: what it says is shown."""
-
+_TOKEN: Final = re.compile(r"(?=[^A-Za-z]*[A-Za-z])(?=.*[\d{}_])[^\s\"'`<>]{6,200}")
+"""A word that is told apart from a coincidence by what is in it beside letters, however short."""
+_FLAG: Final = re.compile(r"\w{2,30}\{[^\s{}]{2,200}\}")
 
 _DIFF: Final = re.compile(r"^(?:diff --git |--- \S.*\n\+\+\+ |@@ -\d)", re.MULTILINE)
 _DIFF_LINE: Final = re.compile(r"(?:diff |index |new |deleted |old |similarity |rename |Binary |@@ |[-+ \\\\]|$)")
@@ -58,6 +60,10 @@ class Echoes:
     hidden: int = 0
     """Occurrences that were replaced."""
     _work: int = WORK
+    _tokens: dict[str, None] = field(default_factory=dict)
+    """Texts shorter than `LEAST`, sought as whole words."""
+    _token: re.Pattern[str] | None = None
+    """Any of them."""
     _parsed: int = _PARSED
     _overflow: bool = False
     _starts: dict[str, list[str]] = field(default_factory=dict)
@@ -65,20 +71,33 @@ class Echoes:
     _lines: set[tuple[str, str]] = field(default_factory=set)
     """Neighbouring lines of the texts that have some."""
 
+    @property
+    def sought(self) -> bool:
+        """Whether there is anything to seek."""
+        return bool(self.texts) or self._token is not None
+
     def gather(self, path: str, value: object) -> None:
-        """Remember the texts of a value that is withheld at `path`; of what was made of an attempt, patches alone."""
+        """Remember the texts of a value that is withheld at `path`; of what was made of an attempt, patches, flags and
+        the token that was submitted alone."""
         *above, key = path.split(".")
+        if isinstance(value, str) and len(value.strip()) < LEAST and _TOKEN.fullmatch(value.strip()):
+            self._token_of(key, value.strip())
         patches_only = keys.flat(key) in _ATTEMPTS or keys.hold(key) == "attempt" or "scores" in above
         for text in _strings(value):
             stripped = text.strip()
             if len(stripped) < LEAST or not any(map(str.isalnum, stripped)) or stripped in self.texts:
                 continue
-            if patches_only and "@@ -" not in stripped:
+            if patches_only and "@@ -" not in stripped and not _is_handed_in(key, stripped):
                 continue
             if len(self.texts) >= TEXTS:
                 self._overflow = True
                 return
             self.texts[stripped] = None
+
+    def _token_of(self, key: str, token: str) -> None:
+        attempt = keys.flat(key) in _ATTEMPTS or keys.hold(key) == "attempt"
+        if (not attempt or _is_handed_in(key, token)) and len(self._tokens) < _FEW:
+            self._tokens[token] = None
 
     def settle(self, values: Sequence[Json]) -> None:
         """Know of `values`, in which echoes are sought then, the patches at their ends; leave out the choices that an
@@ -93,6 +112,9 @@ class Echoes:
             self._work -= min(len(given), _CHOICE * LEAST)
             if len(text) <= _CHOICE and "\n" not in text and text in given:
                 del self.texts[text]
+        tokens = [token for token in sorted(self._tokens, key=len, reverse=True) if token not in given]
+        if tokens:
+            self._token = re.compile("|".join(rf"(?<!\w){re.escape(token)}(?!\w)" for token in tokens))
         for text in sorted(self.texts, key=len, reverse=True):
             self._starts.setdefault(text[:LEAST], []).append(text)
             told = [line.rstrip() for line in text.split("\n")]
@@ -123,6 +145,10 @@ class Echoes:
         return self._text(text)
 
     def _text(self, text: str) -> str:
+        if self._token is not None:
+            self._work -= len(text)
+            text, found = self._token.subn(MARK, text)
+            self.hidden += found
         if len(text) < LEAST or not (self.texts or self._overflow):
             return text
         self._work -= len(text)
@@ -173,6 +199,11 @@ class Echoes:
                 self.hidden += 1
                 out.append(MARK)
         return "\n".join(out)
+
+
+def _is_handed_in(key: str, text: str) -> bool:
+    """Whether what an attempt came to is a token that would give the answer away."""
+    return bool(_FLAG.fullmatch(text) or (keys.flat(key) == "submission" and _TOKEN.fullmatch(text)))
 
 
 def _tells(pair: tuple[str, str]) -> bool:

@@ -131,7 +131,7 @@ class _Walk:
         said = list(_at(shown, "", self.policy.echoes))
         if said:
             self.heard.settle(said)
-        return self.without_echoes(shown, "") if said and self.heard.texts else shown
+        return self.without_echoes(shown, "") if said and self.heard.sought else shown
 
     def without_echoes(self, shown: Json, path: str) -> Json:
         if path in self.policy.echoes:

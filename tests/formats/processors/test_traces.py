@@ -163,7 +163,7 @@ def test_samples_of_inspect_are_shown_with_what_their_scorers_said(fixture_hub: 
     shown = found.shown()
     assert "RLX-CANARY" not in shown
     assert "RLX-SHOWN-INSPECT-LAST" in shown
-    outcome = found.view().sections[0].blocks[0]
+    outcome = next(item for item in found.view().sections if item.id == "outcome").blocks[0]
     assert isinstance(outcome, KeyValues)
     assert "scores.match" in {words(row.label) for row in outcome.rows}
 
@@ -286,3 +286,39 @@ def test_what_was_read_one_way_may_be_shown_any_other(first: object, second: obj
     reading = Traces().reading(table_of([{"messages": LONG, "reward": 1}]), {})
     for value in ({"messages": first, "steps": second}, {"trajectory": second, "tools": first}, first):
         reading.view(shown_row(reading, value if isinstance(value, dict) else {"value": value}))
+
+
+def swe_agent(issue: str, submission: str, *said: str) -> dict[str, Any]:
+    asked = (
+        f"We're currently solving the following issue.\nISSUE:\n{issue}\n\nINSTRUCTIONS:\nNow, solve it on your own."
+    )
+    turns_ = [{"role": "user", "agent": "main", "content": asked}]
+    turns_ += [{"role": "assistant", "agent": "main", "content": text} for text in said]
+    return {"history": turns_, "trajectory": [], "info": {"exit_status": "submitted", "submission": submission}}
+
+
+def test_attempts_of_swe_agent_are_grouped_by_their_files_and_called_by_their_issue() -> None:
+    issue = "TimeDelta serialization is off\nIt rounds down where it should round to the nearest number."
+    rows = [swe_agent(issue, "x", "I look.") for _ in range(4)]
+    paths = [f"runs/replay__a__b-1__way{at}/a__b-1.traj" for at in range(4)]
+    reading = Traces().reading(table_of(rows, paths=paths), {})
+    cards = [
+        reading.card(shown_row(reading, row, at, path)) for at, (row, path) in enumerate(zip(rows, paths, strict=True))
+    ]
+    assert len({card.of for card in cards}) == 1
+    assert cards[0].of is not None
+    assert all(card.brief.startswith("TimeDelta serialization is off") for card in cards)
+    other = shown_row(reading, swe_agent("Something else is broken here", "x", "I look."), 4, paths[0])
+    assert reading.card(other).of != cards[0].of
+
+
+def test_a_flag_that_was_handed_in_is_withheld_wherever_it_is_said_and_the_page_says_so() -> None:
+    flag = "HTB{RLX-CANARY_15_bR1ght}"
+    found = read(Traces(), table_of([swe_agent("Find it.", f"\n{flag}\n", f"submit '{flag}'")], paths=("a.traj",)))
+    assert flag not in found.shown()
+    assert any("handed in" in text for text in notes(found))
+
+
+def test_pages_tell_what_was_done_before_what_came_of_it(fixture_hub: Path) -> None:
+    ids = [section.id for section in fixture(fixture_hub, "data/chat.jsonl").view().sections]
+    assert ids.index("transcript") < ids.index("outcome")

@@ -174,3 +174,13 @@ def test_no_episode_breaks_it(traces: list[object], task: object, run: object) -
     found = read(VerifiersEvals(), table_of([row], paths=(TRACES,)))
     assert found.shown()
     assert attempt_of(shown_row(found.reading, row)) is not None
+
+
+def test_attempts_at_one_task_are_told_apart_by_model_run_and_place() -> None:
+    row = {"prompt": "Play the game until it is over.", "completion": "ok", "reward": 0.0}
+    other = {"prompt": "Write a poem about the sea.", "completion": "ok", "reward": 0.0}
+    same = [card.title for card in read(VerifiersEvals(), table_of([row, row, row], paths=(RESULTS,))).cards]
+    assert len(set(same)) == 3
+    assert same[1] == "Play the game until it is over. · model-x · 0a1b2c3d · #2"
+    different = [card.title for card in read(VerifiersEvals(), table_of([row, other], paths=(RESULTS,))).cards]
+    assert different == ["Play the game until it is over.", "Write a poem about the sea."]

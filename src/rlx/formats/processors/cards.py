@@ -1,6 +1,7 @@
 """What lists say of a row: a title, a brief and facets, from masked values."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
@@ -11,6 +12,8 @@ from rlx.model import Facets
 
 SEARCHED: Final = 4000
 """Characters of a row's text that are searched."""
+_LEAST: Final = 20
+"""Characters that are left of a title, however much is told beside it."""
 _MAX_VALUE: Final = 60
 _DIFFICULTY: Final = ("difficulty", "difficulty_tier", "difficulty_level", "level")
 _CATEGORY: Final = (
@@ -35,6 +38,26 @@ def title_of(text: str, *others: str | None) -> Shown:
         told = paragraphs(text, 1)
         found = told[0] if told else tidy(text)
     return name(shorten(found, MAX_TITLE))
+
+
+def apart(title: str, *told: str) -> Shown:
+    """`title` with what tells its row from others of the same title, cut before that where it is too long."""
+    beside = "".join(f" · {tidy(item)}" for item in told if tidy(item))
+    if len(title) + len(beside) > MAX_TITLE:
+        title = _cut(title, max(MAX_TITLE - len(beside), _LEAST))
+    return name(_cut(f"{title}{beside}", MAX_TITLE))
+
+
+def _cut(words: str, limit: int) -> str:
+    """Cut at a word, or in one where much would be lost, as of names of files."""
+    told = shorten(words, limit)
+    return told if len(words) <= limit or len(told) > limit - _LEAST else f"{words[: limit - 1].rstrip()}…"
+
+
+def repeated(titles: Iterable[str]) -> bool:
+    """Whether more than half of rows share their titles with others, so that more must tell them apart."""
+    known = Counter(titles)
+    return sum(n for n in known.values() if n > 1) * 2 > sum(known.values())
 
 
 def brief_of(text: str, title: str = "") -> Shown:

@@ -11,7 +11,7 @@ from rlx.answers.keys import names
 from rlx.errors import BadInput
 from rlx.formats.conversation import turns
 from rlx.formats.processors.base import Match, Roles, RowCard, ShownRow, Table
-from rlx.formats.processors.cards import brief_of, searched, title_of
+from rlx.formats.processors.cards import apart, brief_of, repeated, searched, title_of
 from rlx.formats.processors.prompts import summary
 from rlx.formats.processors.prompts.cells import at, text_of
 from rlx.formats.processors.prompts.preambles import own_words, preambles
@@ -58,7 +58,9 @@ class VerifiersEvals:
         shape = Shape(table.key, table.sha, frozenset(table.files), traced="traces" in table.columns)
         rows = [record(row, policy=policy).value.value for row in table.sample]
         asked = [_asked(row.get("prompt") or at(row, "task.data.prompt")) for row in rows if isinstance(row, dict)]
-        return VerifiersEvalsReading(shape, policy, preambles(asked), evidence)
+        shared = preambles(asked)
+        same = repeated(title_of(own_words(text, shared)) for text in asked)
+        return VerifiersEvalsReading(shape, policy, shared, evidence, same)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,8 @@ class VerifiersEvalsReading:
     policy: Policy
     shared: tuple[str, ...]
     evidence: Text
+    same: bool = False
+    """Titles are the same for many: what made an attempt tells it apart."""
     columns: Sequence[str] | None = None
 
     def card(self, row: ShownRow) -> RowCard:
@@ -82,7 +86,8 @@ class VerifiersEvalsReading:
             "seconds": attempt.seconds,
         }
         told = (own, attempt.env, attempt.model, attempt.run)
-        return RowCard(title, brief_of(own, title), _facets(attempt), searched(told), numbers, attempt.example or None)
+        shown = apart(title, attempt.model, attempt.run, f"#{row.at + 1}") if self.same else title
+        return RowCard(shown, brief_of(own, title), _facets(attempt), searched(told), numbers, attempt.example or None)
 
     def view(self, row: ShownRow) -> TaskView:
         attempt = attempt_of(row)

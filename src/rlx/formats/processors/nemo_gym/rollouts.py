@@ -76,13 +76,12 @@ class RolloutReading:
         view = self.task.view(row, {*measures, *ATTEMPTS, *_ERRORS, "policy_response", "mask_sample"})
         kept = [section for section in view.sections if section.id != "run-there"]
         results = tuple(_results(row.value)) if _is_rollout(row.value) else ()
+        asked = [replace(section, title=say("nemo.section.asked")) for section in kept if section.id == "prompt"]
         sections = (
-            Section("outcome", say("rows.section.outcome"), results),
+            *asked,
             Section("transcript", say("rows.section.transcript"), tuple(_transcript(row.value))),
-            *(
-                replace(section, title=say("nemo.section.asked")) if section.id == "prompt" else section
-                for section in kept
-            ),
+            Section("outcome", say("rows.section.outcome"), results),
+            *(section for section in kept if section.id != "prompt"),
         )
         card = self.card(row)
         glance = [Row(say("facet.outcome"), facet_value(item, "outcome")) for item in card.facets.get("outcome", ())]

@@ -9,7 +9,7 @@ from rlx.answers import MARK, Json, Policy, ShownJson, name, record
 from rlx.errors import BadInput
 from rlx.formats.predict import Check, Hints, Unchecked, check_of, predict_option
 from rlx.formats.processors.base import Match, Roles, RowCard, ShownRow, Table
-from rlx.formats.processors.cards import brief_of, is_name, searched, title_of, usual_facets
+from rlx.formats.processors.cards import apart, brief_of, is_name, searched, title_of, usual_facets
 from rlx.formats.processors.nemo_gym import page
 from rlx.formats.processors.nemo_gym.commands import run_section
 from rlx.formats.processors.nemo_gym.policies import TASKS, of_server
@@ -201,7 +201,7 @@ def titled(row: ShownRow, how: Naming) -> tuple[str | None, str]:
     found = at(value, how.id) if how.id is not None else None
     id_ = str(row.at) if is_empty(found) or found == MARK else str(found)
     if says:
-        return f"{shorten(tidy(text), _BEFORE).rstrip('.:…')} · {id_}", text
+        return apart(shorten(tidy(text), _BEFORE).rstrip(".:"), id_), text
     return row.ref if is_empty(found) else f"{how.id} {id_}" if id_.isdecimal() else id_, ""
 
 

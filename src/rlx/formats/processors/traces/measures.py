@@ -188,7 +188,11 @@ def agent_of(row: Mapping[str, Any]) -> str | None:
 def task_of(row: Mapping[str, Any]) -> str | None:
     """The same for attempts at the same task: made of the name that the row has for it."""
     told = next((text for path in TASKS if (text := _words(at(row, path), 10_000)) is not None), None)
-    return None if told is None else hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:20]
+    return None if told is None else digest(told)
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:20]
 
 
 def task_name(row: Mapping[str, Any]) -> str | None:

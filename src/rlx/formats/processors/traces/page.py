@@ -17,6 +17,7 @@ _SCORES: Final = 40
 """Named numbers that are told beside the reward."""
 _VIOLATIONS: Final = 8
 _SUBAGENTS: Final = 20
+_HANDED_IN: Final = ("submission", "model_patch")
 _ERROR: Final = 4000
 _NAMED: Final = frozenset({*measures.MODELS, *measures.AGENTS, *measures.STATUS})
 
@@ -30,13 +31,19 @@ def sections(row: ShownRow, talk: Talk | None, said: Sequence[Message], card: Ro
     above |= {key for key in _NAMED if isinstance(row.value.get(key), str)}
     rest = [path for path in _opened(row.value, given) if path not in above]
     known = [
-        Section("outcome", say("rows.section.outcome"), tuple(_outcome(row.value, card))),
-        Section("transcript", say("rows.section.transcript"), tuple(_transcript(row.value, talk, said))),
         Section("tools", say("facet.tools"), tuple(_tools(row.value, given))),
-        Section("grading", say("traces.withheld"), held(row)),
+        Section("transcript", say("rows.section.transcript"), tuple(_transcript(row.value, talk, said))),
+        Section("outcome", say("rows.section.outcome"), tuple(_outcome(row.value, card))),
+        Section("grading", say("traces.withheld"), (*_handed_in(row), *held(row))),
         Section("metadata", say("rows.section.metadata"), told(row.value, rest)),
     ]
     return tuple(section for section in known if section.blocks)
+
+
+def _handed_in(row: ShownRow) -> Iterator[Block]:
+    """That a patch is withheld although the model wrote it, where one is."""
+    if any(item.reason == say("answers.diff") or item.where.endswith(_HANDED_IN) for item in row.withheld):
+        yield Note(say("traces.handed_in"))
 
 
 def _opened(row: Mapping[str, Json], given: Sequence[str]) -> Iterator[str]:

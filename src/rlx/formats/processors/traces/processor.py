@@ -10,14 +10,13 @@ from rlx.answers import Policy, Shown, ShownJson, name, record
 from rlx.errors import BadInput
 from rlx.formats.conversation import turns
 from rlx.formats.processors.base import Match, Roles, RowCard, ShownRow, Table
-from rlx.formats.processors.cards import brief_of, is_name, searched, title_of, usual_facets
+from rlx.formats.processors.cards import apart, brief_of, is_name, searched, title_of, usual_facets
 from rlx.formats.processors.prompts import summary
 from rlx.formats.processors.prompts.preambles import own_words, preambles
 from rlx.formats.processors.support import support
 from rlx.formats.processors.traces import measures, page
 from rlx.formats.processors.traces.policy import policy_of
 from rlx.formats.processors.traces.shapes import NAMES, TOOLS, agent_turns, said, talk_of
-from rlx.formats.prose import MAX_TITLE
 from rlx.formats.rows.kinds import is_single, plain_name
 from rlx.index.records import Counts, SummaryView, TaskView
 from rlx.model import Facets, Message, Support
@@ -71,7 +70,7 @@ class Traces:
         talks = {talk for row in table.sample if (talk := talk_of(row)) is not None}
         match = self.match(table)
         evidence = match.evidence if match is not None and isinstance(match.evidence, Say) else say("traces.silent")
-        shared = preambles([_asked(said(row, talk)) for row in table.sample if (talk := talk_of(row)) is not None])
+        shared = preambles([_asked(said(row, talk))[0] for row in table.sample if (talk := talk_of(row)) is not None])
         return TracesReading(policy_of(talks, table.sample), evidence, _titles(table.paths), shared)
 
 
@@ -104,7 +103,8 @@ class TracesReading:
         return SummaryView(summary.sections(None, counts), (self.evidence,), self._support())
 
     def _card(self, row: ShownRow, spoken: Sequence[Message]) -> RowCard:
-        own = own_words(_asked(spoken), self.shared)
+        asked, marked = _asked(spoken)
+        own = asked if marked else own_words(asked, self.shared)
         title = self._title(row, own)
         texts = [item.text for item in spoken if item.kind == "message"]
         return RowCard(
@@ -113,8 +113,15 @@ class TracesReading:
             self._facets(row.value, spoken),
             searched([own, *texts[:1], *texts[-1:]]),
             measures.numbers_of(row.value, spoken),
-            measures.task_of(row.value),
+            measures.task_of(row.value) or self._instance(row.path, own),
         )
+
+    def _instance(self, path: str, own: str) -> str | None:
+        """The same for attempts of SWE-agent, which are files called as their task is, in a folder for each run."""
+        file = path.rpartition("/")[2]
+        if path not in self.titles or ".traj" not in file:
+            return None
+        return measures.digest(f"{file.partition('.traj')[0]}\n{title_of(own)}")
 
     def _title(self, row: ShownRow, own: str) -> Shown:
         """The name of its file or of its task, with that of the attempt; else what was asked."""
@@ -123,8 +130,7 @@ class TracesReading:
         if named is None or not (filed or is_name(named)):
             return title_of(own)
         attempt = measures.attempt_of(row.value)
-        told = named if attempt is None else f"{named} · {attempt}"
-        return name(told if len(told) <= MAX_TITLE else f"{told[: MAX_TITLE - 1].rstrip()}…")
+        return apart(named, *(() if attempt is None else (attempt,)))
 
     def _facets(self, row: Mapping[str, Any], spoken: Sequence[Message]) -> Facets:
         used = {
@@ -156,12 +162,13 @@ class TracesReading:
         )
 
 
-def _asked(spoken: Sequence[Message]) -> str:
-    """What a user asked first, but for demonstrations; else what was said first."""
+def _asked(spoken: Sequence[Message]) -> tuple[str, bool]:
+    """What a user asked first, but for demonstrations; else what was said first. And whether words that are the same
+    for many were left out, so that others which are the same are the task's."""
     asked = (item.text for item in spoken if item.role == "user" and item.kind == "message" and item.name is None)
     text = next(asked, spoken[0].text if spoken else "")
     marked = _TASK.search(text, 0, _LOOKED)
-    return text[marked.end() :] if marked and text[marked.end() :].strip() else text
+    return (text[marked.end() :], True) if marked and text[marked.end() :].strip() else (text, False)
 
 
 def _goes_on(value: object) -> bool:
