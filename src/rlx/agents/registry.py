@@ -17,12 +17,10 @@ class AgentEntry:
 
     name: str
     target: str | None = None
-    """`module:Class` of a Harbor agent; None: Harbor knows it by its name."""
+    """`module:Class` of a Harbor agent; None: OpenEnv knows how Harbor's agent of this name is told of its model."""
     needs_model: bool = True
     needs_solution: bool = False
     """It follows the task's own solution, of which nothing may be shown."""
-    model_format: str = "{model}"
-    """How it wants the model named."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """What its class is made with. In texts `{base_url}` is the model's address, `{key}` the key for it."""
     tools: tuple[str, ...] = ()
@@ -35,18 +33,7 @@ AGENTS: tuple[AgentEntry, ...] = (
     AgentEntry(
         "simple", target="rlx.agents.harbor:SimpleAgent", options={"base_url": "{base_url}/v1", "api_key": "{key}"}
     ),
-    AgentEntry(
-        "terminus-2",
-        model_format="openai/{model}",
-        options={
-            "api_base": "{base_url}/v1",
-            "llm_kwargs": {"api_key": "{key}"},
-            "collect_rollout_details": False,
-            "record_terminal_session": False,
-            "enable_summarize": False,
-        },
-        tools=("tmux",),
-    ),
+    AgentEntry("terminus-2", options={"record_terminal_session": False}, tools=("tmux",)),
 )
 
 

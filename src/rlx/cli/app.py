@@ -39,8 +39,10 @@ BRANCHES = (
     Branch("env", "rlx.cli.env", "Find and read environments."),
     Branch("task", "rlx.cli.task", "Find and read tasks."),
     Branch("index", "rlx.cli.index", "Build the catalog that sites search."),
+    Branch("worker", "rlx.cli.worker", "Run rollouts."),
     Branch("store", "rlx.cli.store", "Look after what an instance keeps."),
     Branch("hub", "rlx.cli.hub", "Serve a folder of repositories as a Hub."),
+    Branch("sandbox", "rlx.cli.sandbox", "Check and prepare the sandboxes that rollouts run in."),
     Branch("doctor", "rlx.cli.doctor", "Check this installation, or that a site leaks no answer."),
 )
 

@@ -27,6 +27,10 @@ def serve(
     allow_host: Annotated[
         list[str] | None, typer.Option("--allow-host", metavar="NAME", help="One more host name to answer to.")
     ] = None,
+    worker: Annotated[
+        bool, typer.Option("--worker/--no-worker", help="Run rollouts too, in a process of their own.")
+    ] = True,
+    slots: Annotated[int, typer.Option("--slots", min=1, max=64, help="Rollouts at once.")] = 2,
     verbose: Annotated[bool, typer.Option("--verbose", help="Log every request.")] = False,
 ) -> None:
     """Serve the web app: explore, read environments and tasks.
@@ -40,6 +44,7 @@ def serve(
 
     import anyio.to_thread  # from here on for long: a wrong command line is told at once
 
+    from rlx.cli.serve_worker import can_work, keep_working
     from rlx.services import create_services
     from rlx.telemetry import configure_logging
     from rlx.web.app import create_app
@@ -55,11 +60,14 @@ def serve(
                 app = create_app(services)
                 group.start_soon(_warm, services)
                 group.start_soon(anyio.to_thread.run_sync, app.state.site.renderer.warm)
+                if worker and can_work():
+                    group.start_soon(keep_working, settings, slots)
                 await serve_app(
                     app,
                     listener,
                     lambda: note(f"RL Explorer is at {address(listener)} (Ctrl-C ends it)"),
                 )
+                group.cancel_scope.cancel()
 
     anyio.run(main)
 

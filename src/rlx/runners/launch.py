@@ -11,6 +11,7 @@ from typing import Protocol
 import anyio.to_thread
 
 from rlx.agents.registry import AgentEntry, agents
+from rlx.agents.scripted import SCRIPTS
 from rlx.errors import BadInput, Forbidden, Upstream
 from rlx.formats.base import Environment
 from rlx.formats.harbor.running import NOT_YET
@@ -32,8 +33,6 @@ from rlx.texts import say, words
 
 RUNNER = "harbor"
 DEFAULT_CALLS = 60
-SCRIPTS = ("solve", "wrong")
-"""What the scripted model plays."""
 FIELDS = (
     Field("max_calls", say("launch.max_calls"), "number", DEFAULT_CALLS, minimum=1, maximum=1000, step=1),
     Field("minutes", say("launch.minutes"), "number", help=say("launch.minutes_help"), minimum=0.1, maximum=600),

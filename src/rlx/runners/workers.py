@@ -89,14 +89,8 @@ def is_alive(card: WorkerCard) -> bool:
 
 
 def living(folder: Path) -> list[WorkerCard]:
-    """Workers that run. The files of others are removed."""
-    found = []
-    for card in cards(folder):
-        if is_alive(card):
-            found.append(card)
-        else:
-            (folder / f"{card.id}.json").unlink(missing_ok=True)
-    return found
+    """Workers that run."""
+    return [card for card in cards(folder) if is_alive(card)]
 
 
 async def hand_over(workers: list[WorkerCard], rollout: str, handed: Handed | None) -> int:

@@ -25,6 +25,7 @@ _log = logging.getLogger(__name__)
 
 IMPORT_PATH: Final = "rlx.sandboxes.local.harbor:LocalEnvironment"
 _REWARDS: Final = "/logs/verifier/reward.txt /logs/verifier/reward.json"
+_VERIFIER_OUTPUT: Final = "/logs/verifier/test-stdout.txt"
 _LONGEST_DOCKERFILE: Final = 1024 * 1024
 
 
@@ -37,6 +38,8 @@ class Place:
     """Hears what the building of an image writes."""
     noted: Callable[[Say], None] = lambda note: None
     """Hears what a reader should know of a sandbox."""
+    started: Callable[[], None] = lambda: None
+    """Told when a sandbox is ready."""
     sandboxes: list[LocalSandbox] = field(default_factory=list)
 
     async def stop(self) -> None:
@@ -58,6 +61,9 @@ class LocalEnvironment(BaseEnvironment):  # type: ignore[misc]  # harbor's types
     def __init__(self, *args: Any, **settings: Any) -> None:
         self._place = PLACE.get()
         self._sandbox: LocalSandbox | None = None
+        self.is_running = False
+        self.verifier_code: int | None = None
+        """What the last verifier's script exited with."""
         super().__init__(*args, **settings)
 
     @staticmethod
@@ -92,6 +98,8 @@ class LocalEnvironment(BaseEnvironment):  # type: ignore[misc]  # harbor's types
             self._place.noted(note)
         await self.ensure_dirs(self._mount_targets(writable_only=True) or _LOGS)
         await self._upload_environment_dir_after_start()
+        self.is_running = True
+        self._place.started()
 
     async def _spec(self) -> SandboxSpec:
         config = self.task_env_config
@@ -128,6 +136,7 @@ class LocalEnvironment(BaseEnvironment):  # type: ignore[misc]  # harbor's types
         )
 
     async def stop(self, delete: bool) -> None:
+        self.is_running = False
         if self._sandbox is not None:
             await self._sandbox.stop()
 
@@ -163,6 +172,8 @@ class LocalEnvironment(BaseEnvironment):  # type: ignore[misc]  # harbor's types
             if handing is not None:
                 pieces.put_nowait(None)
                 await asyncio.wait([handing])
+        if _VERIFIER_OUTPUT in command:
+            self.verifier_code = done.code
         if done.timed_out:
             raise RuntimeError(f"Command timed out after {timeout_sec} seconds")  # as Harbor's own say it
         return ExecResult(

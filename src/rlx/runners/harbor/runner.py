@@ -1,0 +1,280 @@
+"""Runs a Harbor task: OpenEnv's `run_rollout` in a sandbox of ours, with every phase told and bounded."""
+
+import asyncio
+import logging
+from contextlib import ExitStack
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+from fastapi import FastAPI
+from harbor.trial.hooks import LogEntry, TrialEvent, TrialHookEvent
+from harbor.trial.trial import Trial
+from openenv.core.harness.capture.sessions import Upstream
+from openenv.core.harness.capture.upstream import InferenceClient
+from openenv.harbor.rollout import run_rollout
+
+from rlx import __version__
+from rlx.agents.registry import AgentEntry, agent
+from rlx.errors import SandboxError, TaskError
+from rlx.rollout import Failure, Stage
+from rlx.runners.base import Outcome, Run, cost_of
+from rlx.runners.harbor import hooks, kept, outcome
+from rlx.runners.relay import Line, Relay, sender
+from rlx.runners.scrub import Scrub
+from rlx.runners.stages import GRACE
+from rlx.runners.watch import Watch
+from rlx.sandboxes.local.harbor import IMPORT_PATH, PLACE, LocalEnvironment, Place
+from rlx.sandboxes.local.kind import Local
+from rlx.texts import Say, words
+
+_log = logging.getLogger(__name__)
+
+_CHANGED: Final = r"""find {folders} -xdev -newer /.rlx-begun \( -type f -o -type l \) -not -path '*/.git/*' \
+  -printf '%s\t%p\n' 2> /dev/null | head -n 201"""
+_FOLDERS: Final = "/root /home /srv /opt /etc /var/www"
+
+
+class HarborRunner:
+    """One for the worker. `url` is where its own server answers."""
+
+    name = "harbor"
+
+    def __init__(self, local: Local, capture: FastAPI, relay: Relay, url: str) -> None:
+        hooks.install()
+        self._local = local
+        self._capture = capture
+        self._relay = relay
+        self._url = url
+
+    async def run(self, run: Run) -> Outcome:
+        return await _Running(self._local, self._capture, self._relay, self._url, run).play()
+
+
+class _Running:
+    """One rollout."""
+
+    def __init__(self, local: Local, capture: FastAPI, relay: Relay, url: str, run: Run) -> None:
+        self._capture = capture
+        self._relay = relay
+        self._url = url
+        self._run = run
+        self._entry: AgentEntry = agent(run.rollout.agent)
+        self._trial: Trial | None = None
+        self._is_quiet = self._entry.needs_solution
+        self._failed_in: Stage | None = None
+        handed = run.handed
+        self._scrub = Scrub(
+            secrets=(handed.api_key, handed.hub_token, *handed.bindings.values()),
+            paths={str(run.work): "[work]", str(run.task): "[task]", str(local.folder): "[sandbox]"},
+        )
+        self._watch = Watch(self._emit, run.rollout.model, quiet=self._is_quiet)
+        self._place = Place(local, told=self._hear_build, noted=self._note)
+        self._line: Line | None = None
+        self._over: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
+
+    async def play(self) -> Outcome:
+        PLACE.set(self._place)
+        hooks.CURRENT.set(hooks.Reach(IMPORT_PATH, self._attach, self._run.handed.bindings))
+        try:
+            with ExitStack() as stack:
+                upstream = self._upstream(stack)
+                result = await self._until_over(self._rollout(upstream))
+            return await asyncio.to_thread(self._read, result)
+        finally:
+            await asyncio.shield(self._place.stop())
+
+    async def _until_over(self, work: Any) -> Any:
+        """The result; what the line to the model raised once the cost reached its ceiling."""
+        working = asyncio.ensure_future(work)
+        try:
+            await asyncio.wait([working, self._over], return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            working.cancel()
+            await asyncio.wait([working])
+            raise
+        if not working.done():
+            working.cancel()
+            await asyncio.wait([working])
+            raise self._over.result()
+        return working.result()
+
+    def _upstream(self, stack: ExitStack) -> Upstream | None:
+        """The line to the model. The pool would probe it with calls that somebody pays for, and so is told of it."""
+        rollout = self._run.rollout
+        if rollout.model is None:
+            return None
+        ceiling = rollout.fields.get("max_dollars")
+        line = Line(
+            sender(rollout.model, self._run.handed),
+            self._watch,
+            max_dollars=float(ceiling) if isinstance(ceiling, int | float) else None,
+            over=lambda error: None if self._over.done() else self._over.set_result(error),
+        )
+        self._line = line
+        path = stack.enter_context(self._relay.line(line))
+        upstream = Upstream(llm_url=f"{self._url}{path}", model=rollout.model.id)
+        client = InferenceClient(base_url=upstream.llm_url, served_model=upstream.model, capture_level="text")
+        pool = self._capture.state.upstreams
+        with pool._lock:
+            pool._by_engine[upstream.cache_key] = (client, "text")
+        stack.callback(pool.forget, upstream)
+        return upstream
+
+    async def _rollout(self, upstream: Upstream | None) -> Any:
+        fields = self._run.rollout.fields
+        minutes, calls = fields.get("minutes"), fields.get("max_calls")
+        limited = self._entry.needs_model and isinstance(calls, int)
+        return await run_rollout(
+            task_dir=self._run.task,
+            harness=self._entry.name,
+            sandbox=self._run.rollout.sandbox or "",
+            registry=self._capture.state.registry,
+            intercept_url=f"{self._url}/capture",
+            model=self._run.rollout.model.id if self._run.rollout.model else "none",
+            trials_dir=self._run.work,
+            reward_key=str(fields.get("reward_key") or ""),
+            require_reward=False,
+            agent_timeout_sec=float(minutes) * 60 if isinstance(minutes, int | float) else None,
+            agent_step_limit=int(calls) if limited and isinstance(calls, int) else None,
+            session_prefix="rlx",
+            capture_level="text",
+            purpose="eval",
+            upstream=upstream,
+        )
+
+    # What the trial tells on its way
+
+    def _attach(self, trial: Trial) -> None:
+        self._trial = trial
+        stages = self._run.stages
+        stages.limit("provision", trial.environment_build_timeout_sec)
+        stages.limit("prepare", trial.agent_setup_timeout_sec)
+        stages.limit("agent", trial.agent_timeout_sec)
+        stages.limit("verify", trial.verifier_timeout_sec + trial.environment_build_timeout_sec + GRACE)
+        trial.add_hook(TrialEvent.AGENT_START, self._on_agent)
+        trial.add_hook(TrialEvent.AGENT_END, self._on_agent_end)
+        trial.add_hook(TrialEvent.VERIFICATION_START, self._on_verification)
+        trial.add_hook(TrialEvent.END, self._on_end)
+        self._place.started = lambda: stages.begin("prepare") if stages.current == "provision" else None
+        if not self._is_quiet:
+            trial.add_log_callback(self._on_log)
+
+    async def _on_agent(self, event: TrialHookEvent) -> None:
+        self._run.stages.begin("agent")
+        if not self._is_quiet and self._sandbox is not None:
+            await self._sandbox.sandbox.exec("touch /.rlx-begun", cwd="/", user="root")
+
+    async def _on_agent_end(self, event: TrialHookEvent) -> None:
+        """Which files the agent wrote; of no importance to its reward, and so never a reason to fail."""
+        if self._is_quiet or self._sandbox is None:
+            return
+        folder = self._sandbox.sandbox.spec.workdir
+        folders = f"{folder} {_FOLDERS}" if folder != "/" else _FOLDERS
+        try:
+            done = await self._sandbox.sandbox.exec(_CHANGED.format(folders=folders), cwd="/", user="root", timeout=20)
+        except SandboxError as error:
+            _log.info("Changed files are not told: %s", error.message)
+            return
+        items = {}
+        for line in done.stdout.decode("utf-8", "replace").splitlines():
+            size, _, path = line.partition("\t")
+            if size.isdigit() and path:
+                items[path] = {"path": path, "change": "written", "size": int(size)}
+        if items:
+            self._emit("files", {"items": list(items.values())[:200]})
+
+    async def _on_verification(self, event: TrialHookEvent) -> None:
+        self._run.stages.begin("verify")
+        if self._sandbox is not None and not self._is_separate:
+            keep = bool(self._run.rollout.fields.get("keep_processes"))
+            await self._sandbox.before_verification(keep_processes=keep)
+
+    async def _on_end(self, event: TrialHookEvent) -> None:
+        self._failed_in = self._run.stages.current
+        self._run.stages.begin("close")
+
+    async def _on_log(self, entry: LogEntry) -> None:
+        """What installers and verifiers print; of an agent, its calls say it better."""
+        if entry.phase == "agent_setup":
+            self._emit("log", {"text": entry.text, "source": "setup"})
+
+    @property
+    def _sandbox(self) -> LocalEnvironment | None:
+        environment = self._trial.agent_environment if self._trial is not None else None
+        return environment if isinstance(environment, LocalEnvironment) and environment.is_running else None
+
+    @property
+    def _is_separate(self) -> bool:
+        return self._trial is not None and self._trial._is_agent_environment_stopped
+
+    # What is recorded
+
+    def _emit(self, kind: Any, data: Any) -> None:
+        self._run.emit(kind, self._scrub.value(data))
+
+    def _note(self, note: Say) -> None:
+        self._run.note(words(note))
+
+    def _hear_build(self, text: str) -> None:
+        self._emit("log", {"text": text, "source": "build"})
+
+    def _read(self, result: Any) -> Outcome:
+        """Blocks."""
+        fields = self._run.rollout.fields
+        wanted = str(fields.get("reward_key") or "") or None
+        versions = {"rlx": __version__, "harbor": version("harbor"), "openenv": version("openenv")}
+        if self._trial is None or self._trial._result is None:
+            raise TaskError(self._scrub.text(f"Harbor refuses the task: {result.error or result.exception_type}"))
+        trial = self._trial.result
+        info = trial.exception_info
+        raised = outcome.Raised(info.exception_type, info.exception_message) if info is not None else None
+        rewards = outcome.finite(trial.verifier_result.rewards if trial.verifier_result else None)
+        reward, key, why = outcome.headline(rewards, wanted)
+        if trial.verifier_result is None:
+            why = None
+        steps = outcome.step_scores(trial.step_results, self._scrub)
+        usage = outcome.usage_of(trial.agent_result, self._watch.usage)
+        self._keep()
+        return Outcome(
+            reward=reward,
+            reward_key=key,
+            rewards=rewards,
+            failure=self._failure(raised, why, steps, graded=reward is not None),
+            usage=usage,
+            cost=cost_of(usage, self._run.rollout.model),
+            steps=steps,
+            versions=versions,
+            voided=outcome.voids(raised),
+        )
+
+    def _failure(self, raised: outcome.Raised | None, why: str | None, steps: Any, *, graded: bool) -> Failure | None:
+        sandbox = self._trial.agent_environment if self._trial is not None else None
+        code = sandbox.verifier_code if isinstance(sandbox, LocalEnvironment) else None
+        trouble = self._line.trouble if self._line is not None else None
+        if raised is not None:
+            return outcome.failure_of(
+                raised, stage=self._failed_in, verifier_code=code, trouble=trouble, scrub=self._scrub
+            )
+        if why is not None:
+            return Failure(cause="verifier", kind="no-headline", message=why)
+        if not graded:
+            failed = next((step for step in steps if step.error), None)
+            message = f"Step {failed.name}: {failed.error}" if failed else "The verifier gave no reward."
+            return Failure(cause="verifier", kind="no-reward", message=message)
+        return None
+
+    def _keep(self) -> None:
+        """Of the oracle nothing but how many checks passed: what it does, says and leaves is the answer."""
+        if self._trial is None:
+            return
+        folder = Path(self._trial.paths.trial_dir)
+        checks = kept.checks_of(folder, named=not self._is_quiet)
+        if checks is not None:
+            self._emit("checks", checks)
+        if self._is_quiet:
+            return
+        text = kept.verifier_text(folder, self._scrub)
+        if text.strip():
+            self._emit("log", {"text": text, "source": "verifier"})
+        kept.keep_all(self._run, folder, self._scrub)
