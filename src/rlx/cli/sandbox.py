@@ -1,0 +1,101 @@
+"""`rlx sandbox`: which kinds there are, whether they can run here, whether they keep their promises, and their tools."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rlx.cli.options import FormatOption, make_settings, new_app
+from rlx.cli.output import Output, Record, note, progress
+from rlx.errors import BadInput
+
+if TYPE_CHECKING:
+    from rlx.sandboxes.check import Verdict
+    from rlx.settings import Settings
+
+app = new_app("See which sandboxes can run here, check them, and prepare what they need.")
+
+KindArgument = Annotated[str, typer.Argument(metavar="KIND", help="One that rlx sandbox ls lists.")]
+
+
+@app.command("ls")
+def list_kinds(format: FormatOption = "auto") -> None:
+    """List the kinds of sandboxes, and say of each whether it can run here, why not, and what a reader should know."""
+    from rlx.sandboxes.base import Possible
+    from rlx.sandboxes.registry import entries
+    from rlx.texts import words
+
+    settings = make_settings(None, False, None)
+    records: list[Record] = []
+    for entry in entries():
+        able = entry.load(settings).can_run()
+        if isinstance(able, Possible):
+            records.append({"kind": entry.name, "runs": True, "why": "", "notes": [words(text) for text in able.notes]})
+        else:
+            why = " ".join(words(text) for text in (able.why, able.hint) if text is not None)
+            records.append({"kind": entry.name, "runs": False, "why": why, "notes": []})
+    output = Output(format)
+    output.table(records, ("kind", "runs", "why"), id_columns=("kind",))
+    if output.human:
+        for record in records:
+            notes = record["notes"]
+            for text in notes if isinstance(notes, list) else ():
+                note(f"{record['kind']}: {text}")
+
+
+@app.command("check")
+def check_kind(
+    kind: KindArgument = "local",
+    only: Annotated[str, typer.Option("--only", metavar="WORDS", help="Only promises that say this.")] = "",
+    format: FormatOption = "auto",
+) -> None:
+    """Try every promise of a sandbox on this machine, with real sandboxes.
+
+    Each is ok, failed, or not here. Exits 1 when one failed, or when this machine cannot run such a sandbox at all.
+    """
+    import asyncio
+
+    from rlx.sandboxes.check import PROMISES, check
+    from rlx.sandboxes.registry import sandbox_kind
+
+    promises = tuple(promise for promise in PROMISES if only.lower() in promise.name)
+    if not promises:
+        raise BadInput(f"No promise says {only!r}.", hint="Leave out --only to try them all.")
+    made = sandbox_kind(kind, make_settings(None, False, None))
+
+    async def work() -> "list[Verdict]":
+        found = []
+        with progress(f"Checking {kind}") as tell:
+            async for verdict in check(made, promises):
+                found.append(verdict)
+                tell(len(found), len(promises))
+        return found
+
+    verdicts = asyncio.run(work())
+    records: list[Record] = [asdict(verdict) for verdict in verdicts]
+    Output(format).table(records, ("promise", "state", "detail"), id_columns=("promise",))
+    states = [verdict.state for verdict in verdicts]
+    if "failed" in states or "ok" not in states:
+        raise typer.Exit(1)
+
+
+@app.command("prepare")
+def prepare(format: FormatOption = "auto") -> None:
+    """Make ready what local sandboxes start from: the base of this host's system, and the tool layer.
+
+    The tool layer has uv, pip and pytest as docs/sandboxes.md lists them. It is fetched from PyPI, or the index that
+    PIP_INDEX_URL names, and each file is checked by its hash. What killed processes left is removed as well.
+    """
+    from rlx.sandboxes.local.kind import Local
+    from rlx.sandboxes.local.tools import prepare_tools, wheels
+
+    settings: "Settings" = make_settings(None, False, None)
+    local = Local(settings)
+    reaped = local.reap()
+    if reaped:
+        note(f"{reaped:,} left by killed processes, removed.")
+    records: list[Record] = [
+        {"layer": local.base(), "holds": ["this host's system"]},
+        {"layer": prepare_tools(local.layers), "holds": [wheel.name for wheel in wheels()]},
+    ]
+    Output(format).table(records, ("layer", "holds"), id_columns=("layer",))
