@@ -38,6 +38,7 @@ BRANCHES = (
     Branch("serve", "rlx.cli.serve", "Serve the web app."),
     Branch("env", "rlx.cli.env", "Find and read environments."),
     Branch("task", "rlx.cli.task", "Find and read tasks."),
+    Branch("run", "rlx.cli.run", "Run agents on tasks, and read rollouts."),
     Branch("index", "rlx.cli.index", "Build the catalog that sites search."),
     Branch("worker", "rlx.cli.worker", "Run rollouts."),
     Branch("store", "rlx.cli.store", "Look after what an instance keeps."),

@@ -1,19 +1,21 @@
 """How handlers reach rollouts: every call off the loop, and whoever asks by name."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import anyio.to_thread
 from starlette.requests import Request
 
 from rlx.errors import NotFound, Upstream, UserError
+from rlx.ids import EnvKey
 from rlx.jobs.queue_service import Rollouts
-from rlx.model import Viewer
+from rlx.model import RunOption, Task, Viewer
 from rlx.rollout import is_id
 from rlx.runners.launch import Launcher
 from rlx.store.rollouts.index import Figures
 from rlx.twins.run_list import RunQuery, filters_of
-from rlx.web.site import site_of, viewer_of
+from rlx.web.links import Links
+from rlx.web.site import links_of, site_of, viewer_of
 
 
 async def blocking[T](work: Callable[[], T]) -> T:
@@ -35,7 +37,7 @@ def launcher_of(request: Request) -> Launcher:
 
 
 async def named_viewer(request: Request) -> Viewer:
-    """Who asks, a bearer token's name looked up: rollouts belong to names. Raises `Forbidden` for a token nobody has."""
+    """Who asks, a bearer token's name looked up: rollouts belong to names. Raises `Forbidden`."""
     viewer = viewer_of(request)
     if viewer.kind == "session" and viewer.name is None and viewer.token is not None:
         return replace(viewer, name=await site_of(request).services.hub.whoami(viewer.token))
@@ -49,17 +51,38 @@ def known_id(id: str) -> str:
     return id
 
 
-async def figures_of(request: Request, query: RunQuery) -> tuple[Figures, bool] | None:
-    """Attempts that this visitor may see, and whether any of them is not told everybody; None while nobody can tell.
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    """What a page about something else tells of attempts at it."""
 
-    For pages about something else, which do without.
-    """
+    query: RunQuery
+    figures: Figures | None
+    """None while nobody can tell."""
+    private: bool
+    """Some are not told everybody."""
+
+    def variables(self, links: Links) -> dict[str, object]:
+        """What `runs_strip.html` needs."""
+        return {"attempts": self.figures, "attempts_url": links.runs(self.query)}
+
+
+async def attempts_at(request: Request, query: RunQuery) -> Attempts:
+    """Attempts that meet the query, as this visitor may see them. A page does without where they cannot be counted."""
     try:
         viewer, views = await named_viewer(request), (await rollouts_of(request)).views
         filters = filters_of(query)
         figures = await blocking(lambda: views.figures(filters, viewer))
         if viewer.kind == "anonymous" or not figures.attempts:
-            return figures, False
-        return figures, await blocking(lambda: views.figures(replace(filters, mine=True), viewer)) != Figures()
+            return Attempts(query, figures, False)
+        own = await blocking(lambda: views.figures(replace(filters, mine=True), viewer))
+        return Attempts(query, figures, own.attempts > 0)
     except UserError:
-        return None
+        return Attempts(query, None, False)
+
+
+async def options_here(request: Request, key: EnvKey, task: Task) -> tuple[RunOption, ...]:
+    """The ways to run a task, as far as this machine can; what the task says of them while that cannot be told."""
+    try:
+        return await launcher_of(request).options(key, task.ref, viewer_of(request), links_of(request).revision)
+    except UserError:
+        return task.run_options

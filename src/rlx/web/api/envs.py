@@ -1,5 +1,6 @@
 """The API of one environment: what it is, its tasks, their files. Answers are withheld as on the pages."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import Depends, Query, Request, Response
@@ -21,6 +22,7 @@ from rlx.web.pages.task import but_same, relatives_of, task_json, with_same
 from rlx.web.progress import events
 from rlx.web.queries import AskedTasks
 from rlx.web.respond import cached, to_bytes
+from rlx.web.rollouts import options_here
 from rlx.web.site import links_of, open_asked, site_of, viewer_of
 from rlx.web.sse import EventStream, last_event_id
 from rlx.web.views.table import PAGE
@@ -61,6 +63,7 @@ async def task(request: Request, key: Key, ref: Ref) -> Response:
     canonical = await opened.canonical(check_ref(ref))
     found, relatives = await opened.task(canonical), await relatives_of(request, key, canonical)
     aliases = with_same(await opened.aliases(canonical), relatives)
+    found = replace(found, run_options=await options_here(request, key, found))
     return reply(request, {**task_json(found, aliases, but_same(relatives), key, links_of(request), DEFAULT)})
 
 

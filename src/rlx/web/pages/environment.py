@@ -16,6 +16,7 @@ from rlx.texts import Say, say
 from rlx.twins.counted import unknown_texts
 from rlx.twins.jsonable import object_json, to_json
 from rlx.twins.markdown import environment_markdown
+from rlx.twins.run_list import RunQuery
 from rlx.web.address import env_address
 from rlx.web.blocks_html import Spot
 from rlx.web.links import Links
@@ -23,6 +24,7 @@ from rlx.web.lists import task_list
 from rlx.web.pager import pager
 from rlx.web.queries import AskedTasks
 from rlx.web.respond import View, answer, in_form
+from rlx.web.rollouts import attempts_at
 from rlx.web.site import addresses_of, links_of, open_asked, site_of, viewer_of
 
 Part = Annotated[Literal["page", "results"], Query(description="`results` is the list alone.")]
@@ -55,6 +57,7 @@ async def environment(request: Request, query: AskedTasks, part: Part = "page") 
         summary = await opened.summary(query.subset)
         tasks = await opened.tasks(query) if summary.tasks is not None else None
         top = await opened.files(None) if tasks is None else None
+        attempts = await attempts_at(request, RunQuery({"env": (str(key),)}))
     listing = top if isinstance(top, Listing) else None
     at, last = addresses_of(request), tasks.offset + len(tasks.items) if tasks is not None else 0
     following = links.env(key, query, offset=last) if tasks is not None and last < tasks.total else None
@@ -70,6 +73,7 @@ async def environment(request: Request, query: AskedTasks, part: Part = "page") 
             "info": info,
             "listing": listing,
             "spot": Spot(key, None, "env"),
+            **attempts.variables(links),
             **head(summary, info),
             **_parts(summary),
             **(_list(summary, tasks, query) if tasks is not None else {"tasks": None}),
@@ -78,6 +82,7 @@ async def environment(request: Request, query: AskedTasks, part: Part = "page") 
         markdown=lambda language: environment_markdown(
             summary, tasks, listing, language, at=at, following=following, asked=asked
         ),
+        private=attempts.private,
     )
     return await answer(request, view)
 

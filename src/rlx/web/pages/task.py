@@ -1,6 +1,7 @@
 """`/t/<org>/<name>/<ref>` and `/s/<org>/<name>/t/<ref>`: a task as an agent gets it; `?path=` one of its files."""
 
 import shlex
+from dataclasses import replace
 
 from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
@@ -13,6 +14,7 @@ from rlx.telemetry import span
 from rlx.texts import say
 from rlx.twins.held import by_file
 from rlx.twins.jsonable import object_json, to_json
+from rlx.twins.run_list import RunQuery
 from rlx.twins.tasks import has_banner, own_brief, task_markdown
 from rlx.twins.ways import ways
 from rlx.web.address import check_path, task_address
@@ -21,7 +23,11 @@ from rlx.web.links import Links
 from rlx.web.lists import hit_card
 from rlx.web.pages.files import show_file
 from rlx.web.respond import View, answer
+from rlx.web.rollouts import attempts_at, options_here
 from rlx.web.site import addresses_of, links_of, open_asked, site_of
+
+CEILINGS = frozenset({"max_dollars"})
+"""Fields of run options that stand with a model's prices."""
 
 
 async def task(request: Request) -> Response:
@@ -36,6 +42,8 @@ async def task(request: Request) -> Response:
         if "path" in request.query_params:
             return await show_file(request, opened, key, ref, check_path(request.query_params["path"]))
         found = await opened.task(ref)
+        found = replace(found, run_options=await options_here(request, key, found))
+        attempts = await attempts_at(request, RunQuery({"env": (str(key),)}, ref))
         relatives = await relatives_of(request, key, ref)
         aliases = with_same(await opened.aliases(ref), relatives)
     alike = but_same(relatives)
@@ -55,6 +63,9 @@ async def task(request: Request) -> Response:
             "brief": own_brief(found),
             "banner": found.problem if has_banner(found) else None,
             "ways": ways(found.run_options),
+            "options": found.run_options,
+            "ceilings": CEILINGS,
+            **attempts.variables(links),
             "held": by_file(found.withheld),
             "files": _files(found),
             "prompted": {section.id for section in found.sections if _holds_prompt(section.blocks)},
@@ -62,6 +73,7 @@ async def task(request: Request) -> Response:
         },
         json=lambda language: task_json(found, aliases, alike, key, links, language),
         markdown=lambda language: task_markdown(found, key, language, aliases=aliases, alike=alike, at=at),
+        private=attempts.private,
     )
     return await answer(request, view)
 
