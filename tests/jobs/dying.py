@@ -138,6 +138,7 @@ def check(scene: Scene, said: list[tuple[str, str]]) -> list[str]:
     ids = set(scene.index.ids())
     last = {id: what for what, id in said if what != "dealings"}
     found = [f"{id} is lost" for id, what in last.items() if id not in ids and what in {"queued", "done"}]
+    found += [f"{id} is in the files alone" for id in scene.files.ids() if id not in ids]
     found += [f"{id} was deleted" for id, what in last.items() if id in ids and what == "deleted"]
     for id in ids:
         row, file = scene.find(id), scene.files.read(id)

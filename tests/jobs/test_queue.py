@@ -285,6 +285,28 @@ def test_a_stop_that_a_dead_worker_did_not_hear_is_carried_out(scene: Scene) -> 
         assert scene.find(held.rollout.id).status == "cancelled"
 
 
+def test_a_rollout_whose_start_was_cut_off_after_it_was_written_down_waits_like_any_other(scene: Scene) -> None:
+    written = scene.record()
+    scene.files.write(written)
+    assert scene.lease() is None
+    assert scene.recover().found == (written.id,)
+    held = scene.lease()
+    assert held is not None
+    assert held.rollout.id == written.id
+    held.update(status="done")
+
+
+def test_a_removal_that_was_cut_off_is_hidden_at_once_and_completed(scene: Scene) -> None:
+    rollout = scene.done()
+    with scene.index.writing() as connection:
+        scene.index.mark_deleted(connection, rollout.id)
+    for ask in (scene.find, scene.queue.stop, lambda id: scene.queue.set_visibility(id, "public")):
+        with pytest.raises(NotFound):
+            ask(rollout.id)
+    scene.recover()
+    assert scene.files.ids() == scene.index.ids() == []
+
+
 def test_a_worker_that_ends_gives_back_what_had_not_begun(scene: Scene) -> None:
     held = scene.held("w1")
     released = held.release()

@@ -19,7 +19,7 @@ from rlx.jobs.queue_held import Held
 from rlx.rollout import Failure, Rollout
 from rlx.store.instance import Instance, InstanceFile
 from rlx.store.rollouts.files import RolloutFiles, utc_now
-from rlx.store.rollouts.index import Index, rollout_of
+from rlx.store.rollouts.index import Index, Row, rollout_of
 from rlx.store.rollouts.names import check_id
 from rlx.store.rollouts.query import ACTIVE, Audience, is_active
 from rlx.store.rollouts.schema import DELETING, leases, rollouts
@@ -169,8 +169,9 @@ class Queue:
                 self.files.write(rollout)
                 self.index.put(connection, rollout)
             else:  # its holder brings it to the files at the next sign of life
-                changed = {"visibility": visibility, "record": rollout.model_dump_json()}
-                connection.execute(rollouts.update().where(rollouts.c.id == id).values(**changed))
+                self.index.put_record(connection, rollout)
+                shown = rollouts.update().where(rollouts.c.id == id)
+                connection.execute(shown.values(visibility=visibility))
         if rollout.ended:
             self.mirror(id)
         return rollout
@@ -241,7 +242,7 @@ class Queue:
                 retry_after=60,
             )
 
-    def _next(self, connection: sa.Connection, worker: str, offer: Offer, settings: Instance) -> "sa.RowMapping | None":
+    def _next(self, connection: sa.Connection, worker: str, offer: Offer, settings: Instance) -> Row | None:
         """The row of the rollout to run next, locked."""
         held = sa.select(rollouts.c.owner, sa.func.count()).join(leases, leases.c.id == rollouts.c.id)
         running: dict[str | None, int] = _counts(connection, held.group_by(rollouts.c.owner))

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from rlx.rollout import Event, EventKind, Failure, Rollout
 from rlx.store.rollouts.events import EventLog
 from rlx.store.rollouts.files import Source
+from rlx.store.rollouts.index import Row
 from rlx.store.rollouts.schema import leases
 from rlx.store.rollouts.states import LeaseLost
 
@@ -126,7 +127,7 @@ class Held:
         """Write no more events. Part of every end; by itself it is for whoever lost the lease."""
         self._log.close()
 
-    def _mine(self, connection: sa.Connection) -> sa.RowMapping:
+    def _mine(self, connection: sa.Connection) -> Row:
         """The row, locked. Raises `LeaseLost`."""
         row = self._queue.index.locked(connection, self._rollout.id)
         query = sa.select(leases.c.token).where(leases.c.id == self._rollout.id)

@@ -40,9 +40,33 @@ from rlx.settings import Settings
 _log = logging.getLogger(__name__)
 
 KEPT_VARIABLES: Final = frozenset(
-    """PATH HOME USER LOGNAME SHELL TERM TZ TMPDIR LANG LANGUAGE LC_ALL LC_CTYPE SSL_CERT_FILE SSL_CERT_DIR
-    XDG_CACHE_HOME XDG_DATA_HOME PYTHONPATH PYTHONHOME VIRTUAL_ENV http_proxy https_proxy no_proxy HTTP_PROXY
-    HTTPS_PROXY NO_PROXY""".split()
+    [
+        "PATH",
+        "HOME",
+        "USER",
+        "LOGNAME",
+        "SHELL",
+        "TERM",
+        "TZ",
+        "TMPDIR",
+        "LANG",
+        "LANGUAGE",
+        "LC_ALL",
+        "LC_CTYPE",
+        "SSL_CERT_FILE",
+        "SSL_CERT_DIR",
+        "XDG_CACHE_HOME",
+        "XDG_DATA_HOME",
+        "PYTHONPATH",
+        "PYTHONHOME",
+        "VIRTUAL_ENV",
+        "http_proxy",
+        "https_proxy",
+        "no_proxy",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "NO_PROXY",
+    ]
 )
 """What a worker's environment keeps. None of it is told to a task."""
 SWITCHES: Final = {

@@ -16,13 +16,17 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from rlx.errors import BadInput, NotFound, Upstream
 from rlx.rollout import Rollout
 from rlx.store.rollouts.query import FACETS, PAGE, Audience, Facet, Filters, Sort, conditions, may_see, order
-from rlx.store.rollouts.schema import DELETING, VERSION, WRITES, leases, meta, rollouts, tables
+from rlx.store.rollouts.schema import DELETING, VERSION, WRITES, leases, meta, records, rollouts, tables
 
 _GATE: Final = 0x726C78
 """The number of the lock in PostgreSQL under which the queue is counted and changed."""
 REFERENCES: Final[frozenset[str]] = frozenset({"oracle", "nop"})
 """Agents that say something of a task, not of a model; figures leave them out."""
 _TOP: Final = 100
+
+
+type Row = Mapping[str, Any]
+"""Columns of `rollouts`, and `record`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,24 +88,33 @@ class Index:
 
     # Rows
 
-    def locked(self, connection: sa.Connection, id: str, *, wait: bool = True) -> "sa.RowMapping | None":
-        """The row of a rollout, which nobody else changes until the transaction ends; None when there is none, or, not
-        waiting, when somebody else has it."""
+    def locked(self, connection: sa.Connection, id: str, *, wait: bool = True) -> "Row | None":
+        """The row of a rollout and its record, which nobody else changes until the transaction ends; None when there is
+        none, or, not waiting, when somebody else has it."""
         query = sa.select(rollouts).where(rollouts.c.id == id).with_for_update(skip_locked=not wait)
-        return connection.execute(query).mappings().first()
+        row = connection.execute(query).mappings().first()
+        if row is None:
+            return None
+        # Asked for once the row is locked: a join would give the record of before the wait.
+        return {**row, "record": connection.scalar(sa.select(records.c.record).where(records.c.id == id))}
 
     def put(self, connection: sa.Connection, rollout: Rollout) -> None:
         """Make the row of a rollout say what its record does."""
-        values = row_of(rollout)
-        insert = (postgresql.insert if self._is_postgres else sqlite.insert)(rollouts).values(**values)
-        changed = {name: insert.excluded[name] for name in values if name != "id"}
-        connection.execute(insert.on_conflict_do_update(index_elements=["id"], set_=changed))
+        self._upsert(connection, rollouts, row_of(rollout))
+        self.put_record(connection, rollout)
+
+    def put_record(self, connection: sa.Connection, rollout: Rollout) -> None:
+        """Keep the record beside its row."""
+        self._upsert(connection, records, {"id": rollout.id, "record": rollout.model_dump_json()})
 
     def add(self, connection: sa.Connection, rollout: Rollout) -> bool:
         """Make a row where there is none."""
-        insert = (postgresql.insert if self._is_postgres else sqlite.insert)(rollouts).values(**row_of(rollout))
+        insert = self._insert(rollouts).values(**row_of(rollout))
         added = insert.on_conflict_do_nothing(index_elements=["id"]).returning(rollouts.c.id)
-        return connection.scalar(added) is not None
+        is_new = connection.scalar(added) is not None
+        if is_new:
+            self.put_record(connection, rollout)
+        return is_new
 
     def mark_deleted(self, connection: sa.Connection, id: str) -> None:
         """Show a rollout to nobody any more, till its row is removed too."""
@@ -109,13 +122,15 @@ class Index:
 
     def remove(self, connection: sa.Connection, id: str) -> None:
         connection.execute(leases.delete().where(leases.c.id == id))
+        connection.execute(records.delete().where(records.c.id == id))
         connection.execute(rollouts.delete().where(rollouts.c.id == id))
 
     # Questions
 
     def find(self, id: str, audience: Audience) -> Rollout:
         """A record that the audience may see. Raises `NotFound`."""
-        query = sa.select(rollouts.c.record).where(rollouts.c.id == id, may_see(audience))
+        query = sa.select(records.c.record).join(rollouts, rollouts.c.id == records.c.id)
+        query = query.where(rollouts.c.id == id, may_see(audience))
         with self.reading() as connection:
             record = connection.scalar(query)
         if record is None:
@@ -126,12 +141,13 @@ class Index:
         self, filters: Filters, audience: Audience, *, sort: Sort = "new", offset: int = 0, limit: int = 50
     ) -> RolloutPage:
         where = conditions(filters, audience)
-        query = sa.select(rollouts.c.record).where(where).order_by(*order(sort))
+        query = sa.select(rollouts.c.id).where(where).order_by(*order(sort))
         query = query.offset(max(offset, 0)).limit(min(max(limit, 0), PAGE))
         with self.reading() as connection:
             total = connection.scalar(sa.select(sa.func.count()).select_from(rollouts).where(where)) or 0
-            found = tuple(map(Rollout.model_validate_json, connection.scalars(query)))
-        return RolloutPage(found, total)
+            ids = list(connection.scalars(query))
+            found = dict(_records_of(connection, ids))
+        return RolloutPage(tuple(found[id] for id in ids if id in found), total)
 
     def facets(
         self, filters: Filters, audience: Audience, keys: Sequence[Facet] = FACETS
@@ -176,6 +192,14 @@ class Index:
             rows = connection.execute(sa.select(*keys, *counts).where(where).group_by(*keys)).all()
         return {tuple(row[:-4]): Figures(*row[-4:]) for row in rows}
 
+    def _insert(self, table: sa.Table) -> "sqlite.Insert | postgresql.Insert":
+        return postgresql.insert(table) if self._is_postgres else sqlite.insert(table)
+
+    def _upsert(self, connection: sa.Connection, table: sa.Table, values: Mapping[str, Any]) -> None:
+        insert = self._insert(table).values(**values)
+        changed = {name: insert.excluded[name] for name in values if name != "id"}
+        connection.execute(insert.on_conflict_do_update(index_elements=["id"], set_=changed))
+
     def ids(self) -> list[str]:
         with self.reading() as connection:
             query = sa.select(rollouts.c.id).where(rollouts.c.status != DELETING).order_by(rollouts.c.id)
@@ -202,7 +226,6 @@ def row_of(rollout: Rollout) -> dict[str, Any]:
         "created_at": rollout.created_at.timestamp(),
         "updated_at": rollout.updated_at.timestamp(),
         "finished_at": rollout.finished_at.timestamp() if rollout.finished_at else None,
-        "record": rollout.model_dump_json(),
     }
 
 
@@ -220,6 +243,11 @@ def _told() -> Iterator[None]:
         ) from error
 
 
-def rollout_of(row: sa.RowMapping) -> Rollout:
+def _records_of(connection: sa.Connection, ids: Sequence[str]) -> Iterator[tuple[str, Rollout]]:
+    for id, record in connection.execute(sa.select(records.c.id, records.c.record).where(records.c.id.in_(ids))):
+        yield id, Rollout.model_validate_json(record)
+
+
+def rollout_of(row: "Row") -> Rollout:
     """The record in a row."""
     return Rollout.model_validate_json(row["record"])

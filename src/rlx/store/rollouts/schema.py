@@ -44,13 +44,20 @@ rollouts = sa.Table(
     sa.Column("updated_at", sa.Double, nullable=False),
     sa.Column("finished_at", sa.Double),
     sa.Column("stop", sa.Boolean, nullable=False, server_default=sa.false()),
-    sa.Column("record", sa.Text, nullable=False),
     sa.Index("rollouts_env", "env", "ref"),
     sa.Index("rollouts_status", "status", "created_at"),
     sa.Index("rollouts_owner", "owner", "created_at"),
     sa.Index("rollouts_created", "created_at"),
 )
-"""A row a rollout; times are seconds since 1970, `record` is `rollout.json`. `stop`: somebody asked it to end."""
+"""A row a rollout; times are seconds since 1970. `stop`: somebody asked it to end."""
+
+records = sa.Table(
+    "records",
+    tables,
+    sa.Column("id", sa.String(16), primary_key=True),
+    sa.Column("record", sa.Text, nullable=False),
+)
+"""`rollout.json` of each rollout, apart: lists and counts go through many rows and want them small."""
 
 leases = sa.Table(
     "leases",
