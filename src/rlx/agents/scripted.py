@@ -115,8 +115,8 @@ def _commands(solution: Traversable) -> tuple[str, ...]:
         return f"python3 - <<'SOLVE_PY'\n{program.rstrip()}\nSOLVE_PY"
 
     text = re.sub(r"python3 /solution/(\w+\.py)", inlined, text)
-    lines = [line for line in text.splitlines() if not line.startswith(("#!", "set -"))]
-    return ("\n".join(lines).strip(),)
+    text = re.sub(r"\A#!.*\n", "", text)
+    return (re.sub(r"\Aset -.*\n", "", text).strip(),)
 
 
 def _with_tool(script: Script, turn: int, tool: str) -> dict[str, Any]:

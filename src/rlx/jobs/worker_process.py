@@ -40,33 +40,11 @@ from rlx.settings import Settings
 _log = logging.getLogger(__name__)
 
 KEPT_VARIABLES: Final = frozenset(
-    [
-        "PATH",
-        "HOME",
-        "USER",
-        "LOGNAME",
-        "SHELL",
-        "TERM",
-        "TZ",
-        "TMPDIR",
-        "LANG",
-        "LANGUAGE",
-        "LC_ALL",
-        "LC_CTYPE",
-        "SSL_CERT_FILE",
-        "SSL_CERT_DIR",
-        "XDG_CACHE_HOME",
-        "XDG_DATA_HOME",
-        "PYTHONPATH",
-        "PYTHONHOME",
-        "VIRTUAL_ENV",
-        "http_proxy",
-        "https_proxy",
-        "no_proxy",
-        "HTTP_PROXY",
-        "HTTPS_PROXY",
-        "NO_PROXY",
-    ]
+    (
+        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TZ", "TMPDIR", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE"),
+        *("SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_CACHE_HOME", "XDG_DATA_HOME", "PYTHONPATH", "PYTHONHOME"),
+        *("VIRTUAL_ENV", "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"),
+    )
 )
 """What a worker's environment keeps. None of it is told to a task."""
 SWITCHES: Final = {
@@ -121,6 +99,8 @@ async def serve_worker(library: Library, rollouts: Rollouts, settings: Settings,
         from rlx.runners.harbor.runner import HarborRunner
         from rlx.sandboxes.local.kind import Local
 
+        for name in ("harbor", "openenv", "LiteLLM"):  # what they log of a trial is in its own files
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         local = Local(settings)
         capture = create_capture()
         runner = HarborRunner(local, capture, relay, f"http://127.0.0.1:{port}")

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from contextlib import ExitStack
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -42,6 +43,7 @@ class HarborRunner:
 
     def __init__(self, local: Local, capture: FastAPI, relay: Relay, url: str) -> None:
         hooks.install()
+        import_module("harbor.agents.terminus_2.terminus_2")  # which takes seconds, and is loaded when first asked for
         self._local = local
         self._capture = capture
         self._relay = relay

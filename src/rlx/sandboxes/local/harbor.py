@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,7 @@ from rlx.sandboxes.dockerfile.host import read_context, this_host
 from rlx.sandboxes.local.kind import Local
 from rlx.sandboxes.local.replay import Replay, replayable
 from rlx.sandboxes.local.sandbox import LocalSandbox
+from rlx.sandboxes.local.tools import tool_environment, tools_key
 from rlx.texts import Say, words
 
 _log = logging.getLogger(__name__)
@@ -108,12 +109,16 @@ class LocalEnvironment(BaseEnvironment):  # type: ignore[misc]  # harbor's types
         layers: tuple[str, ...] = ()
         env: dict[str, str] = {}
         workdir, user = "/", None
+        tools, helping = await asyncio.to_thread(_tools, self._place.kind, network)
         if self._dockerfile is not None:
             made = await asyncio.to_thread(_planned, self._dockerfile, self.environment_dir)
             for note in made.notes:
                 self._place.noted(note)
             base = await asyncio.to_thread(self._place.kind.base)
-            replay = Replay(self._place.kind, made, self.environment_dir, tell=self._place.told)
+            building = tool_environment("public") if tools else {}
+            replay = Replay(
+                self._place.kind, made, self.environment_dir, tools=tools, env=building, tell=self._place.told
+            )
             done = await replay.layers(base)
             layers, env = done.layers, dict(done.image.env)
             workdir, user = done.image.workdir, done.image.user
@@ -126,7 +131,8 @@ class LocalEnvironment(BaseEnvironment):  # type: ignore[misc]  # harbor's types
                 self._place.noted(note)
         return SandboxSpec(
             layers=layers,
-            env={**env, **self._persistent_env},
+            tools=tools,
+            env={**helping, **env, **self._persistent_env},
             workdir=config.workdir or workdir or "/",
             user=user,
             network=network,
@@ -211,6 +217,15 @@ class LocalEnvironment(BaseEnvironment):  # type: ignore[misc]  # harbor's types
 
 
 _LOGS = ["/logs/agent", "/logs/verifier", "/logs/artifacts"]
+
+
+def _tools(kind: Local, network: Network) -> tuple[tuple[str, ...], Mapping[str, str]]:
+    """The tool layer where one was prepared, and the variables that make it be used. Blocks."""
+    held = kind.layers.hold(tools_key())
+    if held is None:
+        return (), {}
+    held.release()
+    return (held.key,), tool_environment(network)
 
 
 def _planned(dockerfile: Path, folder: Path) -> Plan:

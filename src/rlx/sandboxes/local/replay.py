@@ -9,10 +9,11 @@ import hashlib
 import shlex
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from rlx.errors import SandboxError, TaskError
@@ -54,19 +55,31 @@ class Replay:
     """Of one plan. Raises `TaskError` where a command of it fails, `SandboxError`, `LimitError`."""
 
     def __init__(
-        self, kind: Local, plan: Plan, context: Path, *, network: Network = "public", tell: Tell | None = None
+        self,
+        kind: Local,
+        plan: Plan,
+        context: Path,
+        *,
+        network: Network = "public",
+        tools: Sequence[str] = (),
+        env: Mapping[str, str] = MappingProxyType({}),
+        tell: Tell | None = None,
     ) -> None:
-        """`context` is the folder that the plan was made from; `tell` hears what commands write."""
+        """`context` is the folder that the plan was made from; `tools` are keys of prepared layers below it all, and
+        `env` what they need to be told; `tell` hears what commands write."""
         self._kind = kind
         self._plan = plan
         self._context = context
         self._network: Network = network if kind.options.public_network else "none"
+        self._tools = tuple(tools)
+        self._env = env
         self._tell = tell
         self._made = 0
         self._stages: dict[int, tuple[str, ...]] = {}
 
     async def layers(self, base: str) -> Replayed:
         """`base` is the key of the host's system as it is under all layers."""
+        base = "\n".join((base, *self._tools))
         for index, stage in enumerate(self._plan.stages):
             self._stages[index] = await self._stage(stage, base)
         return Replayed(self._stages[len(self._plan.stages) - 1], self._plan.image, self._made)
@@ -90,7 +103,9 @@ class Replay:
 
     async def _make(self, key: str, steps: Sequence[AnyStep], below: tuple[str, ...]) -> None:
         closed = any(isinstance(step, Run) and not step.network for step in steps)
-        sandbox = self._kind.make(SandboxSpec(layers=below, network="none" if closed else self._network))
+        sandbox = self._kind.make(
+            SandboxSpec(layers=below, tools=self._tools, network="none" if closed else self._network)
+        )
         try:
             await sandbox.start()
             for step in steps:
@@ -115,7 +130,7 @@ class Replay:
             if self._tell is not None:
                 self._tell(data.decode("utf-8", "replace"))
 
-        done = await sandbox.exec(command, cwd=step.cwd, env=step.env, user=step.user, on_output=hear)
+        done = await sandbox.exec(command, cwd=step.cwd, env={**self._env, **step.env}, user=step.user, on_output=hear)
         if not done.ok:
             raise TaskError(
                 f"Line {step.line} of the Dockerfile failed with exit code {done.code}: {_end(done)}",
@@ -177,7 +192,7 @@ class Replay:
         """By a tar file, so that links and owners stay what they are. Whether there is a folder among the sources."""
         if step.stage is None:
             raise SandboxError("A copy from a stage names none.")
-        source = self._kind.make(SandboxSpec(layers=self._stages[step.stage]))
+        source = self._kind.make(SandboxSpec(layers=self._stages[step.stage], tools=self._tools))
         gather = _GATHER.format(staged=STAGED, patterns=" ".join(_pattern(each) for each in step.patterns))
         with tempfile.TemporaryDirectory() as folder:
             packed = Path(folder) / "files.tar"
