@@ -1,5 +1,6 @@
 """`rlx task` over the fixture hub and the demo."""
 
+import json
 from pathlib import Path
 from typing import get_args
 
@@ -165,3 +166,13 @@ def test_an_environment_without_tasks_has_no_random_one(rlx: Rlx, hub: tuple[str
     result = rlx("task", "random", "acme/plain-files", *hub)
     assert result.code == 2
     assert "no tasks" in result.err
+
+
+def test_the_owner_of_a_folder_sees_a_row_as_it_is(rlx: Rlx, hub: tuple[str, str]) -> None:
+    shown = rlx("task", "show", "acme/rows-verl", "train/0", *hub, "--reveal", "--format", "json")
+    revealed = json.loads(shown.out)["revealed"]
+    assert "RLX-CANARY" in revealed["row.json"]
+    raw = rlx("task", "files", "acme/rows-verl", "train/0", "row.json", *hub, "--reveal")
+    assert "RLX-CANARY" in raw.out
+    assert "RLX-CANARY" not in rlx("task", "show", "acme/rows-verl", "train/0", *hub, "--format", "json").out
+    assert "RLX-CANARY" not in rlx("task", "files", "acme/rows-verl", "train/0", "row.json", *hub).out

@@ -195,7 +195,7 @@ async def test_the_page_names_keys_and_values_to_copy(client: httpx2.AsyncClient
     assert 'data-key="k ArrowLeft"' in page
     values = [unescape(value) for value in re.findall(r'data-copy-value="([^"]*)"', page)]
     assert 'it\'s "quoted"' in values
-    assert "rlx task show toy/main 'it'\"'\"'s \"quoted\"'" in values
+    assert "rlx task show toy/main 'it'\"'\"'s \"quoted\"' --hub https://hub.example" in values
     assert "/t/toy/main/it%27s%20%22quoted%22" in values
 
 

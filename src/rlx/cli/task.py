@@ -48,7 +48,22 @@ PathArgument = Annotated[
     str, typer.Argument(metavar="PATH", help="A folder or file of the task. Its top by default.", show_default=False)
 ]
 SubsetOption = Annotated[str | None, typer.Option("--subset", help="Only this subset.")]
-Sort = Literal["order", "title", "difficulty", "-difficulty", "length", "-length", "timeout", "-timeout"]
+Sort = Literal[
+    "order",
+    "title",
+    "difficulty",
+    "-difficulty",
+    "length",
+    "-length",
+    "timeout",
+    "-timeout",
+    "reward",
+    "-reward",
+    "turns",
+    "-turns",
+    "tokens",
+    "-tokens",
+]
 """What `TaskQuery` sorts by, told here so that help imports nothing of it."""
 SortOption = Annotated[
     Sort,

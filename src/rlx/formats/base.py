@@ -72,6 +72,15 @@ class Filling(Protocol):
 
 
 @runtime_checkable
+class Revealing(Protocol):
+    """An environment whose tasks hold more than files: for whoever owns the folder it lies in, and nobody else."""
+
+    async def revealed(self, ref: str) -> Mapping[str, str]:
+        """What is withheld of a task, raw, by the path of the file that shows it masked. Raises `NotFound`."""
+        ...
+
+
+@runtime_checkable
 class Correctable(Protocol):
     """An environment that inferred what its columns are, and can be told better."""
 

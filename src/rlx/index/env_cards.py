@@ -35,7 +35,7 @@ def listed_card(info: RepoInfo) -> EnvCard:
         graded=(),
         runs=(),
         levels=(),
-        facets=_facets(kind, tags, None, {}),
+        facets=_facets(FRAMEWORKS.get(framework_of(kind), kind), tags, None, {}),
         modified=info.modified,
         downloads=info.downloads,
         likes=info.likes,
@@ -66,7 +66,7 @@ def read_card(info: RepoInfo, summary: Summary) -> EnvCard:
         graded=values.get("graded", ()),
         runs=values.get("runs", ()),
         levels=tuple(Count(level.value, level.n) for level in levels),
-        facets=_facets(kind, listed.tags, summary.tasks, values),
+        facets=_facets(summary.support.label, listed.tags, summary.tasks, values),
         state="ready" if summary.progress is None else "indexing",
     )
 
@@ -81,12 +81,11 @@ def fresh_card(card: EnvCard, info: RepoInfo) -> EnvCard:
     return replace(card, downloads=info.downloads, likes=info.likes, trending=info.trending, modified=info.modified)
 
 
-def _facets(kind: str, tags: tuple[Shown, ...], tasks: int | None, values: Facets) -> Facets:
+def _facets(framework: str, tags: tuple[Shown, ...], tasks: int | None, values: Facets) -> Facets:
     licences = [tag.removeprefix("license:") for tag in tags if tag.startswith("license:")]
     size = SIZES[sum(tasks >= least for least in (10, 100, 1000))] if tasks is not None else UNREAD
-    framework = framework_of(kind)
     found = {
-        "framework": (name(FRAMEWORKS.get(framework, framework)),),
+        "framework": (name(framework),),
         "tag": tuple(tag for tag in tags if tag in TAGS),
         "size": (name(size),),
         "licence": tuple(name(licence) for licence in licences),

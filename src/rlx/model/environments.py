@@ -82,6 +82,8 @@ class Summary:
     readme: Shown | None = None
     progress: Progress | None = None
     """Set while it is being indexed."""
+    unit: Literal["tasks", "rollouts"] = "tasks"
+    """What its list is of: attempts at tasks are rollouts."""
     roles: tuple[Role, ...] = ()
     """What columns were taken for, where that was inferred and a reader may correct it."""
 

@@ -207,7 +207,22 @@ class Relative:
     """All their files are the same."""
 
 
-TaskSort = Literal["order", "title", "difficulty", "-difficulty", "length", "-length", "timeout", "-timeout"]
+TaskSort = Literal[
+    "order",
+    "title",
+    "difficulty",
+    "-difficulty",
+    "length",
+    "-length",
+    "timeout",
+    "-timeout",
+    "reward",
+    "-reward",
+    "turns",
+    "-turns",
+    "tokens",
+    "-tokens",
+]
 """Listed order, the title, or a facet with a natural order; `-` is from its end. Tasks without a value come last."""
 
 

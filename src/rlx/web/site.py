@@ -59,9 +59,13 @@ def roles_of(request: HTTPConnection) -> Mapping[str, str]:
 
     Raises `BadInput`.
     """
-    told = parse_filters(request.query_params.getlist("roles"))
+    hint = "Roles look like task:prompt;id:uid."
+    try:
+        told = parse_filters(request.query_params.getlist("roles"))
+    except BadInput as error:
+        raise BadInput("The roles of columns cannot be read.", hint=hint) from error
     if any(len(columns) > 1 for columns in told.values()):
-        raise BadInput("A role is played by one column.", hint="Roles look like task:prompt;id:uid.")
+        raise BadInput("A role is played by one column.", hint=hint)
     chosen = {role: columns[0] for role, columns in told.items()}
     for name, column in request.query_params.items():
         if name.startswith("role."):

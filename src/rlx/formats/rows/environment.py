@@ -1,8 +1,9 @@
 """An environment of rows: lists and tasks straight from its tables, searched by an index of the first of them."""
 
 import hashlib
+import json
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import SystemRandom
@@ -17,7 +18,8 @@ from rlx.formats import card as env_card
 from rlx.formats.processors.base import Correctable, Opened, Processor, Roles, Unpacking, split_id
 from rlx.formats.repo_files import RepoFiles, folder_of
 from rlx.formats.rows.layout import is_table
-from rlx.formats.rows.row_files import row_blob, row_entries
+from rlx.formats.rows.media import named
+from rlx.formats.rows.row_files import ROW, row_blob, row_entries
 from rlx.formats.rows.row_index import FIRST_ROWS, MAX_ROWS, RowIndex, build_index
 from rlx.formats.rows.row_page import row_task
 from rlx.formats.rows.splits import Found, find_splits
@@ -41,7 +43,7 @@ async def open_rows(repo: Repo, processors: Sequence[Processor]) -> "RowsEnviron
 
 
 class RowsEnvironment:
-    """Meets `Environment`, `Filling` and `Correctable` of `rlx.formats.base`."""
+    """Meets `Environment`, `Filling`, `Revealing` and `Correctable` of `rlx.formats.base`."""
 
     format = "rows"
 
@@ -198,6 +200,13 @@ class RowsEnvironment:
         if opened is None:
             raise BadInput(f"Rows of {table.processor.name} hold no files, so none becomes a Harbor folder.")
         return await anyio.to_thread.run_sync(_write, opened, into / ref.replace("/", "-"))
+
+    async def revealed(self, ref: str) -> Mapping[str, str]:
+        """The row as it is; nothing of one that holds files, which `materialize` writes."""
+        table, row = await self._row(await self.canonical(ref))
+        if isinstance(table.reading, Unpacking):
+            return {}
+        return {ROW: json.dumps(named(row.value), ensure_ascii=False, indent=2, default=str) + "\n"}
 
     async def _opened(self, table: OpenTable, row: RawRow) -> Opened | BadInput | None:
         """The files in a row; why they cannot be had; None where rows hold none."""

@@ -29,6 +29,8 @@ MAX_ROWS: Final = 20_000
 MAX_BYTES: Final = 128 * 1024 * 1024
 """Of what they hold, as JSON."""
 _CHUNK: Final = 200
+MEASURED: Final = ("reward", "turns", "tokens")
+"""Of rollouts, what lists are sorted by."""
 _HELD: Final = 200
 """Withheld columns of a table that are named."""
 FACETS: Final = (
@@ -63,10 +65,12 @@ async def build_index(repo: Repo, tables: Sequence[OpenTable], path: Path, *, ro
     cards: list[TaskCard] = []
     extras: list[Extra] = []
     by_processor: dict[str, list[tuple[str, RowCard]]] = {}
+    by_table: list[list[tuple[str, RowCard]]] = []
     whole = everything
     for table, quota in zip(tables, quotas([table.length for table in tables], rows), strict=True):
         seen = await _look(table, quota, budget, cards, extras)
         by_processor.setdefault(table.processor.name, []).extend(seen)
+        by_table.append(seen)
         whole = whole and table.count is not None and len(seen) == table.count
     known = {table.processor.name: table.reading for table in reversed(tables)}
     facts: dict[str, ShownJson] = {}
@@ -95,6 +99,9 @@ async def build_index(repo: Repo, tables: Sequence[OpenTable], path: Path, *, ro
     )
     called = {ref: label for came in outcomes.values() for ref, label in task_labels(came).items()}
     finished = await anyio.to_thread.run_sync(_finished, [_of_task(card, called) for card in cards])
+    seen_all = [card for rows_seen in by_table for _, card in rows_seen]
+    measured = {key: tuple(card.numbers.get(key) for card in seen_all) for key in MEASURED}
+    finished = replace(finished, numbers=measured)
     header = replace(header, facet_order=finished.facet_order, ordered=finished.ordered)
     index = await anyio.to_thread.run_sync(_written, path, header, finished, extras)
     held = {table: tuple(found) for table, found in budget.held.items()}

@@ -54,6 +54,7 @@ def rows_summary(
     page = index.tasks.page(TaskQuery(limit=0))
     known = {table.id: table for table in opened}
     total = sum(table.length for table in chosen)
+    none = _none(chosen) if not total else None
     return Summary(
         key=repo.key,
         title=env_card.title(repo.info, readme or ""),
@@ -61,8 +62,8 @@ def rows_summary(
         format="rows",
         support=views[0].support,
         revision=repo.sha,
-        tasks=total,
-        why=None,
+        tasks=None if none is not None else total,
+        why=none,
         how=tuple(_how(chosen, index, total, len(ids) - len(opened))),
         sections=(*_sections([view.sections for view in views], chosen), *_beside(repo, beside)),
         facets=page.facets,
@@ -73,6 +74,7 @@ def rows_summary(
         withheld=tuple(dict.fromkeys(held for table in chosen for held in index.withheld.get(table.id, ()))),
         readme=readme,
         progress=_progress(chosen, index, looking),
+        unit="rollouts" if set(by_processor) <= set(index.outcomes) else "tasks",
         roles=tuple(_roles(chosen[0])),
     )
 
@@ -131,6 +133,12 @@ def _how(tables: Sequence[OpenTable], index: RowIndex, total: int, unopened: int
         yield say("rows.how.unopened", n=unopened)
     if not index.is_whole:
         yield say("rows.searched", n=index.rows, total=total)
+
+
+def _none(tables: Sequence[OpenTable]) -> Text | None:
+    """Why there is no row at all, where files of rows are there."""
+    refused = [why for table in tables for _, why in table.refused]
+    return say("rows.all_refused", n=len(refused), why=refused[0]) if refused else None
 
 
 def _progress(tables: Sequence[OpenTable], index: RowIndex, looking: bool) -> Progress | None:

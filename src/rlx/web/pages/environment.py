@@ -45,7 +45,7 @@ _COLUMNS = (
 )
 """What tells tasks of a list apart, the most telling first."""
 _SHOWN_COLUMNS = 3
-_SORTS = ("difficulty", "length", "timeout")
+_SORTS = ("difficulty", "length", "timeout", "reward", "turns", "tokens")
 _MAX_TAGS = 6
 
 

@@ -7,9 +7,11 @@ from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
 
 from rlx.answers.shown import Json
+from rlx.demo import demo_hub
 from rlx.errors import UserError
 from rlx.ids import EnvKey
 from rlx.model import Alias, Block, Disclose, FileEntry, FilesBlock, Prompt, Relative, Task
+from rlx.settings import DEFAULT_HUB
 from rlx.telemetry import span
 from rlx.texts import say
 from rlx.twins.held import by_file
@@ -24,7 +26,7 @@ from rlx.web.lists import hit_card
 from rlx.web.pages.files import show_file
 from rlx.web.respond import View, answer
 from rlx.web.rollouts import attempts_at, options_here
-from rlx.web.site import addresses_of, links_of, open_asked, site_of
+from rlx.web.site import addresses_of, links_of, open_asked, roles_of, site_of
 
 CEILINGS = frozenset({"max_dollars"})
 """Fields of run options that stand with a model's prices."""
@@ -69,13 +71,24 @@ async def task(request: Request) -> Response:
             "held": by_file(found.withheld),
             "files": _files(found),
             "prompted": {section.id for section in found.sections if _holds_prompt(section.blocks)},
-            "command": f"rlx task show {key} {shlex.quote(ref)}",
+            "command": _command(request, key, ref),
         },
         json=lambda language: task_json(found, aliases, alike, key, links, language),
         markdown=lambda language: task_markdown(found, key, language, aliases=aliases, alike=alike, at=at),
         private=attempts.private,
     )
     return await answer(request, view)
+
+
+def _command(request: Request, key: EnvKey, ref: str) -> str:
+    """How the same is read on a command line. Where this site's folder is, is nobody's business."""
+    hub = site_of(request).settings.hub
+    options = [f"--role {shlex.quote(f'{role}={column}')}" for role, column in roles_of(request).items()]
+    if not hub.startswith(("https://", "http://")):
+        options.append("--demo" if hub == str(demo_hub()) else "--hub DIR")
+    elif hub != DEFAULT_HUB:
+        options.append(f"--hub {shlex.quote(hub)}")
+    return " ".join(["rlx task show", str(key), shlex.quote(ref), *options])
 
 
 async def relatives_of(request: Request, key: EnvKey, ref: str) -> tuple[Relative, ...]:
