@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rlx.sandboxes.base import Impossible, SandboxSpec
+from rlx.sandboxes.check import PLAIN
 from rlx.sandboxes.local.kind import Local
 from rlx.sandboxes.local.sandbox import LocalSandbox
 from rlx.settings import Settings
@@ -39,7 +40,7 @@ def sandbox(local: Local) -> MakeSandbox:
     """Gives a started sandbox, stopped when the block ends."""
 
     @asynccontextmanager
-    async def start(spec: SandboxSpec = SandboxSpec()) -> AsyncIterator[LocalSandbox]:
+    async def start(spec: SandboxSpec = PLAIN) -> AsyncIterator[LocalSandbox]:
         made = local.make(spec)
         try:
             await made.start()

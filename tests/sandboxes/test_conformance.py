@@ -40,7 +40,8 @@ async def test_a_broken_promise_is_told_with_what_was_found(local: Local) -> Non
     async def lie(trial: Trial) -> None:
         raise Broken("it does not")
 
-    assert [found async for found in check(local, (Promise("it does", lie),))][0].detail == "it does not"
+    [found] = [each async for each in check(local, (Promise("it does", lie),))]
+    assert (found.state, found.detail) == ("failed", "it does not")
 
 
 def test_an_unknown_sandbox_names_those_there_are(sandbox_settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""`rlx sandbox`: which kinds there are, whether they can run here, whether they keep their promises, and their tools."""
+"""`rlx sandbox`: which kinds there are, whether they run here and keep their promises, and their tools."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
@@ -89,7 +89,7 @@ def prepare(format: FormatOption = "auto") -> None:
     from rlx.sandboxes.local.kind import Local
     from rlx.sandboxes.local.tools import prepare_tools, wheels
 
-    settings: "Settings" = make_settings(None, False, None)
+    settings: Settings = make_settings(None, False, None)
     local = Local(settings)
     reaped = local.reap()
     if reaped:

@@ -98,7 +98,7 @@ class Sandbox(Protocol):
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
         user: str | None = None,
-        timeout: float | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109  # not of the call: what then ends is in the sandbox
         on_output: OnOutput | None = None,
     ) -> ExecResult:
         """Run a command: a text with the shell, a sequence as it is.

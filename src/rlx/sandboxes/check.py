@@ -23,6 +23,9 @@ PATIENT = 60.0
 """Seconds that nothing here takes unless it hangs."""
 
 
+PLAIN = SandboxSpec()
+
+
 class Broken(Exception):
     """A promise that is not kept, and what was found instead."""
 
@@ -53,7 +56,7 @@ class Trial:
         self.folder = folder
 
     @asynccontextmanager
-    async def sandbox(self, spec: SandboxSpec = SandboxSpec()) -> AsyncIterator[Sandbox]:
+    async def sandbox(self, spec: SandboxSpec = PLAIN) -> AsyncIterator[Sandbox]:
         made = self.kind.make(spec)
         try:
             await made.start()
@@ -149,7 +152,9 @@ async def _ends_what_takes_too_long(trial: Trial) -> None:
 
 async def _keeps_background_processes(trial: Trial) -> None:
     async with trial.sandbox() as sandbox:
-        begun = await sandbox.exec("(sleep 0.2; echo late; echo alive > /tmp/alive; sleep 1000) & echo first", timeout=PATIENT)
+        begun = await sandbox.exec(
+            "(sleep 0.2; echo late; echo alive > /tmp/alive; sleep 1000) & echo first", timeout=PATIENT
+        )
         expect(begun.code == 0 and begun.stdout.startswith(b"first"), f"found {begun}")
         waited = await sandbox.exec("until [ -s /tmp/alive ]; do sleep 0.05; done; cat /tmp/alive", timeout=PATIENT)
         _says(waited, "alive")
@@ -213,7 +218,12 @@ async def _has_no_network(trial: Trial) -> None:
     async with _answering() as port, trial.sandbox() as sandbox:
         reached = await sandbox.exec(f"exec 3<>/dev/tcp/127.0.0.1/{port}", timeout=PATIENT)
         expect(reached.code != 0, "a service on this host's loopback is reached")
-        _says(await sandbox.exec("ls /sys/class/net 2>/dev/null | grep -vx lo; tail -n +3 /proc/net/dev | grep -vc ' lo:' || true"), "0")
+        _says(
+            await sandbox.exec(
+                "ls /sys/class/net 2>/dev/null | grep -vx lo; tail -n +3 /proc/net/dev | grep -vc ' lo:' || true"
+            ),
+            "0",
+        )
 
 
 async def _reaches_one_address(trial: Trial) -> None:
@@ -273,7 +283,10 @@ async def _limits_disk(trial: Trial) -> None:
 async def _is_ready_when_started(trial: Trial) -> None:
     async def one(number: int) -> None:
         async with trial.sandbox(SandboxSpec(workdir="/logs/verifier")) as sandbox:
-            _says(await sandbox.exec(f"echo {number} > here && cat /logs/verifier/here && test -d /usr/bin && pwd"), f"{number}\n/logs/verifier")
+            _says(
+                await sandbox.exec(f"echo {number} > here && cat /logs/verifier/here && test -d /usr/bin && pwd"),
+                f"{number}\n/logs/verifier",
+            )
             expect(await sandbox.is_file("/logs/verifier/here"), "what was just written is not there")
 
     ended = await asyncio.gather(*map(one, range(AT_ONCE)), return_exceptions=True)

@@ -112,7 +112,9 @@ async def test_a_stop_goes_through_though_its_caller_is_cancelled(local: Local) 
 
 async def test_limits_are_watched_while_the_caller_is_busy(sandbox: MakeSandbox) -> None:
     async with sandbox(SandboxSpec(memory_mb=64)) as here:
-        running = asyncio.create_task(here.exec("head -c 3000000000 /dev/zero | tail | wc -c >/dev/null; exit ${PIPESTATUS[1]}", timeout=60))
+        running = asyncio.create_task(
+            here.exec("head -c 3000000000 /dev/zero | tail | wc -c >/dev/null; exit ${PIPESTATUS[1]}", timeout=60)
+        )
         await asyncio.wait([running], timeout=0)
         deadline = time.monotonic() + 60
         while not any(note.key == "sandbox.note.over.memory" for note in here.notes) and time.monotonic() < deadline:

@@ -50,6 +50,16 @@ def bubblewrap(
     told += ["--cap-drop", "ALL"]
     for name in CAPABILITIES:
         told += ["--cap-add", f"CAP_{name}"]
-    told += ["--seccomp", str(filter_at), "--clearenv", "--setenv", "PYTHONHOME", PYTHON, "--setenv", "LC_ALL", "C.UTF-8"]
+    told += [
+        "--seccomp",
+        str(filter_at),
+        "--clearenv",
+        "--setenv",
+        "PYTHONHOME",
+        PYTHON,
+        "--setenv",
+        "LC_ALL",
+        "C.UTF-8",
+    ]
     told += ["--setenv", "LD_LIBRARY_PATH", f"{PYTHON}/lib"]
     return told, [f"{PYTHON}/{PROGRAM}", "-B", "-s", "-S", f"{INSIDE}/agent.py", str(control)]

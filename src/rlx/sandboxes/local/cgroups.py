@@ -38,8 +38,10 @@ class Groups:
         """Files to which the first process of a sandbox writes itself."""
         return [str(folder / "cgroup.procs") for folder in self.folders]
 
-    def remove(self) -> None:
+    def remove(self) -> bool:
+        """Whether all of them are gone."""
         remove_groups(self.folders)
+        return not any(folder.exists() for folder in self.folders)
 
 
 def make_groups(name: str, wanted: Wanted) -> Groups:
@@ -93,9 +95,9 @@ def _make(folder: Path, controllers: frozenset[str], wanted: Wanted) -> set[Limi
     if "memory" in controllers and _write(folder / "memory.max", str(wanted.memory)):
         _write(folder / "memory.swap.max", "0")
         kept.add("memory")
-    if "cpu" in controllers and quota is not None:
-        if _write(folder / "cpu.max", f"{quota} {PERIOD}") or _write(folder / "cpu.cfs_quota_us", str(quota)):
-            kept.add("cpu")
+    files = {"cpu.max": f"{quota} {PERIOD}", "cpu.cfs_quota_us": str(quota)}
+    if "cpu" in controllers and quota is not None and any(_write(folder / name, text) for name, text in files.items()):
+        kept.add("cpu")
     return kept
 
 

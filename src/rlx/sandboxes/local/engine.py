@@ -1,4 +1,4 @@
-"""The processes of one sandbox: made in one go, watched, and ended so that none is left. Runs in the thread of `loop`."""
+"""The processes of one sandbox: made in one go, watched, and ended so that none is left. Runs in `loop`'s thread."""
 
 import asyncio
 import json
@@ -36,6 +36,8 @@ MEMORY, DISK, PIDS = 4096, 10240, 1024
 PROXY_PORT = 3128
 OWN_PROCESSES = 2
 """bubblewrap and the agent."""
+ROUNDS = 100
+"""Tries to remove a control group."""
 SAID = 4000
 """Bytes told of what a sandbox's making wrote to standard error."""
 _INSIDE = Path(__file__).parent / "inside"
@@ -97,7 +99,10 @@ class Engine:
                 await _kill(self._process)
         if self.link is not None:
             self.link.close()
-        self._groups.remove()
+        for _ in range(ROUNDS):  # the dead stay in their group for a moment
+            if self._groups.remove():
+                break
+            await asyncio.sleep(0.02)
 
     async def _spawn(self, layers: Sequence[Layer], control: socket.socket, said: int) -> Process:
         runtime, bwrap = machine.runtime(), machine.find_bubblewrap()
@@ -163,7 +168,7 @@ class Engine:
         known = sorted(os.sched_getaffinity(0))
         if self._wanted.cpus is None or "cpu" in self._groups.limits or self._wanted.cpus >= len(known):
             return []
-        return sorted(random.sample(known, max(1, round(self._wanted.cpus))))  # noqa: S311  # to spread them, no secret
+        return sorted(random.sample(known, max(1, round(self._wanted.cpus))))  # to spread them, no secret
 
     def _fallbacks(self) -> list[Say]:
         kept, notes = self._groups.limits, [say("sandbox.note.host")]

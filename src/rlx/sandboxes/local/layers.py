@@ -199,7 +199,6 @@ def _is_free(path: Path) -> bool:
     return True
 
 
-
 def _open_up(path: str) -> None:
     if not os.path.islink(path):
         os.chmod(path, 0o700)

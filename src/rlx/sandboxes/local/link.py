@@ -53,10 +53,11 @@ class Link:
         self.gone.set()
         self._loop.remove_reader(self._control)
         self._control.close()
-        for answer in (*self._waiting.values(), self.ready):
-            if not answer.done():
-                answer.set_exception(_ended())
-                answer.exception()  # whoever waits is told; nobody has to
+        waiting: list[asyncio.Future[Any]] = [*self._waiting.values(), self.ready]
+        for future in waiting:
+            if not future.done():
+                future.set_exception(_ended())
+                future.exception()  # whoever waits is told; nobody has to
         self._waiting.clear()
 
     def _read(self) -> None:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _PROXY = f"http://127.0.0.1:{PROXY_PORT}"
-PROXIES = {name: _PROXY for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")}
-DIRECT = {name: "localhost,127.0.0.1,::1" for name in ("no_proxy", "NO_PROXY")}
+PROXIES = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), _PROXY)
+DIRECT = dict.fromkeys(("no_proxy", "NO_PROXY"), "localhost,127.0.0.1,::1")
 CANNOT_RUN = 126
 
 type _Tell = Callable[[bytes], None]
@@ -65,7 +65,7 @@ class LocalSandbox:
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
         user: str | None = None,
-        timeout: float | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109  # as the contract has it
         on_output: OnOutput | None = None,
     ) -> ExecResult:
         argv = [_shell(), "-c", command] if isinstance(command, str) else list(command)
@@ -162,7 +162,7 @@ class LocalSandbox:
         self._made.append(self._box.path)
 
     async def _exec(
-        self, request: Mapping[str, object], timeout: float | None, tells: Sequence[_Tell | None]
+        self, request: Mapping[str, object], seconds: float | None, tells: Sequence[_Tell | None]
     ) -> ExecResult:
         if "disk" in self._over:
             raise self._limit("disk")
@@ -178,7 +178,7 @@ class LocalSandbox:
                 os.close(descriptor)
         timed_out = False
         try:
-            async with asyncio.timeout(timeout):
+            async with asyncio.timeout(seconds):
                 reply = await asyncio.shield(answer)
         except TimeoutError:
             timed_out = True

@@ -1,7 +1,7 @@
 """The base of every sandbox: this host's own system, without what is this host's alone.
 
-`/usr` is used as it is. `/etc` and what package managers keep in `/var` are copied, as far as every user of the host may
-read them, without persons, passwords, keys and host names. Everything else (`/home`, `/root`, `/opt`, `/srv`) is empty.
+`/usr` is used as it is. `/etc` and what package managers keep in `/var` are copied, as far as every user of the host
+may read them, without persons, passwords, keys and host names. All else (`/home`, `/root`, `/opt`, `/srv`) is empty.
 """
 
 import hashlib
@@ -54,7 +54,7 @@ def _key(everybody: bool, stamps: tuple[int, ...]) -> str:
 
 
 def build_base(into: Path, *, everybody: bool) -> None:
-    """Fill the empty folder of a layer. With `everybody` every user of the host exists in sandboxes, else root alone."""
+    """Fill the empty folder of a layer. With `everybody` every user of the host exists in sandboxes, else root."""
     root = into / "root"
     root.mkdir()
     for name in LINKS:

@@ -103,7 +103,9 @@ def prepare_tools(layers: LayerStore, *, fetch: Fetch | None = None, index: str 
 def _download(wheel: Wheel, index: str, fetch: Fetch) -> bytes:
     page = f"{index.rstrip('/')}/{wheel.project}/"
     try:
-        links = [urljoin(page, unescape(link)) for link in _LINK.findall(fetch(page, LARGEST).decode("utf-8", "replace"))]
+        links = [
+            urljoin(page, unescape(link)) for link in _LINK.findall(fetch(page, LARGEST).decode("utf-8", "replace"))
+        ]
         address = next((link for link in links if _file_name(link) == wheel.name), None)
         if address is None:
             raise Upstream(f"{_host(index)} has no {wheel.name}.", hint="Ask another index with PIP_INDEX_URL.")

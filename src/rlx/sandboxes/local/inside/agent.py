@@ -1,9 +1,11 @@
 """The first program of a sandbox: starts others when it is told to, and hands over files and connections.
 
 It has the rights that everything in the sandbox has, and nobody enters the sandbox from outside. What runs beside it
-can neither read nor trace it, nor end it: it is the first process of its namespace. A message is one packet of JSON; that of a
-request comes as a file, with the descriptors it needs after it. When the other end goes, everything here does.
+can neither read nor trace it, nor end it: it is the first process of its namespace. A message is one packet of JSON;
+that of a request comes as a file, with the descriptors it needs after it. When the other end goes, all here goes.
 """
+
+from __future__ import annotations  # Python 3.9 reads this too
 
 import ctypes
 import json
@@ -12,10 +14,14 @@ import selectors
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Callable, Dict, List, NoReturn, Optional  # noqa: UP035  # Python 3.9 reads this too
+from typing import TYPE_CHECKING, Any, NoReturn
 
-import trees
+if TYPE_CHECKING:
+    from rlx.sandboxes.local.inside import trees
+else:
+    import trees  # beside this file, wherever that is
 
 SET_DUMPABLE, SET_NAME, DROP_FROM_BOUND, SET_CHILD_SUBREAPER, AMBIENT, CLEAR_AMBIENT = 4, 15, 24, 36, 47, 4
 CAPABILITIES = 64
@@ -36,7 +42,7 @@ class Agent:
     def __init__(self, control: socket.socket) -> None:
         self._control = control
         self._selector = selectors.DefaultSelector()
-        self._shepherds: Dict[int, int] = {}
+        self._shepherds: dict[int, int] = {}
         self._selector.register(control, selectors.EVENT_READ, self._request)
 
     def run(self) -> NoReturn:
@@ -76,7 +82,7 @@ class Agent:
             for descriptor in rest:
                 os.close(descriptor)
 
-    def do_exec(self, message: "Dict[str, Any]", descriptors: "List[int]") -> None:
+    def do_exec(self, message: dict[str, Any], descriptors: list[int]) -> None:
         user = find_user(message["user"], message.get("pretend", False))
         env = dict(message["env"])
         env.setdefault("HOME", user.home)
@@ -91,30 +97,30 @@ class Agent:
                 os.setresuid(user.uid, user.uid, user.uid)
             os.chdir(cwd)
             os.umask(0o022)
-            os.execvpe(argv[0], argv, env)
+            os.execvpe(argv[0], argv, env)  # noqa: S606  # a shell is run where the request names one
 
         self._shepherd(message["id"], become)
 
-    def do_receive(self, message: "Dict[str, Any]", descriptors: "List[int]") -> None:
+    def do_receive(self, message: dict[str, Any], descriptors: list[int]) -> None:
         def work() -> None:
             with os.fdopen(os.dup(descriptors[0]), "rb", trees.CHUNK) as stream:
                 trees.receive(stream, message["path"])
 
         self._shepherd(message["id"], work)
 
-    def do_send(self, message: "Dict[str, Any]", descriptors: "List[int]") -> None:
+    def do_send(self, message: dict[str, Any], descriptors: list[int]) -> None:
         def work() -> None:
             with os.fdopen(os.dup(descriptors[0]), "wb", trees.CHUNK) as stream:
                 trees.send(message["path"], stream)
 
         self._shepherd(message["id"], work)
 
-    def do_look(self, message: "Dict[str, Any]", descriptors: "List[int]") -> None:
+    def do_look(self, message: dict[str, Any], descriptors: list[int]) -> None:
         path = message["path"]
         kind = "folder" if os.path.isdir(path) else "file" if os.path.isfile(path) else ""
         self._tell(id=message["id"], kind=kind)
 
-    def do_kill(self, message: "Dict[str, Any]", descriptors: "List[int]") -> None:
+    def do_kill(self, message: dict[str, Any], descriptors: list[int]) -> None:
         """Everything that a request started and that is still its descendant."""
         shepherd = next((pid for pid, number in self._shepherds.items() if number == message["target"]), None)
         for _ in range(ROUNDS):
@@ -127,7 +133,7 @@ class Agent:
             os.kill(-1, signal.SIGKILL)  # it multiplies faster than it can be counted
         self._tell(id=message["id"])
 
-    def do_sweep(self, message: "Dict[str, Any]", descriptors: "List[int]") -> None:
+    def do_sweep(self, message: dict[str, Any], descriptors: list[int]) -> None:
         """Everything, or everything of one user. Whoever is killed with it has its request answered as killed."""
         if message["user"] is None:
             # At once, so that nothing can be started in between. It spares this process alone.
@@ -143,7 +149,7 @@ class Agent:
                     kill(pid)
         self._tell(id=message["id"])
 
-    def do_listen(self, message: "Dict[str, Any]", descriptors: "List[int]") -> None:
+    def do_listen(self, message: dict[str, Any], descriptors: list[int]) -> None:
         """Connections to ports on loopback are handed over with the port's name."""
         for name, port in message["ports"].items():
             server = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -154,7 +160,7 @@ class Agent:
             self._selector.register(server, selectors.EVENT_READ, self._accepting(server, name))
         self._tell(id=message["id"])
 
-    def _accepting(self, server: socket.socket, name: str) -> "Callable[[], None]":
+    def _accepting(self, server: socket.socket, name: str) -> Callable[[], None]:
         def accept() -> None:
             with suppress(OSError):
                 connection, _ = server.accept()
@@ -163,7 +169,7 @@ class Agent:
 
         return accept
 
-    def _shepherd(self, number: int, work: "Callable[[], None]") -> None:
+    def _shepherd(self, number: int, work: Callable[[], None]) -> None:
         """Run `work` in a process whose descendants stay known: orphans among them go to their shepherd."""
         reading, writing = os.pipe2(os.O_CLOEXEC)
         pid = os.fork()
@@ -194,7 +200,7 @@ class Agent:
                 self._shepherds.pop(pid, None)
 
 
-def tend(work: "Callable[[], None]", report: int) -> NoReturn:
+def tend(work: Callable[[], None], report: int) -> NoReturn:
     """Start `work`, report its end, and wait for what it left running."""
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGINT):
@@ -238,29 +244,31 @@ def tend(work: "Callable[[], None]", report: int) -> NoReturn:
 class User:
     """Who a command runs as."""
 
-    def __init__(self, uid: int, gid: int, home: str, groups: "List[int]") -> None:
+    def __init__(self, uid: int, gid: int, home: str, groups: list[int]) -> None:
         self.uid, self.gid, self.home, self.groups = uid, gid, home, groups
 
 
-def find_user(wanted: "Optional[str]", pretend: bool) -> User:
+def find_user(wanted: str | None, pretend: bool) -> User:
     """As `docker exec --user`: a name or number, and after a colon a group. Raises `AgentError` for none."""
     name, _, group = (wanted or "root").partition(":")
     line = next((row for row in rows("/etc/passwd", 7) if name in (row[0], row[2])), None)
     if line is None and not name.isdigit() and not pretend:
-        raise AgentError("no user {!r}".format(name[:100]))
-    uid, gid, home = (int(line[2]), int(line[3]), line[5] or "/") if line else (int(name) if name.isdigit() else 0, 0, "/")
+        raise AgentError(f"no user {name[:100]!r}")
+    uid, gid, home = (
+        (int(line[2]), int(line[3]), line[5] or "/") if line else (int(name) if name.isdigit() else 0, 0, "/")
+    )
     known = rows("/etc/group", 4)
     if group:
         found = next((row for row in known if group in (row[0], row[2])), None)
         if found is None and not group.isdigit():
-            raise AgentError("no group {!r}".format(group[:100]))
+            raise AgentError(f"no group {group[:100]!r}")
         return User(uid, int(found[2] if found else group), home, [])
     login = line[0] if line else ""
     groups = [int(row[2]) for row in known if login and login in row[3].split(",")]
     return User(uid, gid, home, [gid, *groups])
 
 
-def rows(path: str, columns: int) -> "List[List[str]]":
+def rows(path: str, columns: int) -> list[list[str]]:
     """Lines of a file of the sandbox, which may hold anything."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
@@ -271,24 +279,24 @@ def rows(path: str, columns: int) -> "List[List[str]]":
     return [row for row in found if len(row) == columns and row[2].isdigit() and (columns == 4 or row[3].isdigit())]
 
 
-def running() -> "List[int]":
+def running() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]
 
 
-def parents() -> "Dict[int, int]":
-    found: Dict[int, int] = {}
+def parents() -> dict[int, int]:
+    found: dict[int, int] = {}
     for pid in running():
         with suppress(OSError, ValueError, IndexError):
-            with open("/proc/{}/stat".format(pid), "rb") as file:
+            with open(f"/proc/{pid}/stat", "rb") as file:
                 state, parent = file.read(4096).rpartition(b")")[2].split()[:2]
             if state != b"Z":
                 found[pid] = int(parent)
     return found
 
 
-def descendants(pid: int) -> "List[int]":
+def descendants(pid: int) -> list[int]:
     known = parents()
-    found: List[int] = []
+    found: list[int] = []
     waiting = [pid]
     while waiting:
         here = waiting.pop()
@@ -301,7 +309,7 @@ def descendants(pid: int) -> "List[int]":
 def owner(pid: int) -> int:
     """The user a process runs as; -1 when it is gone or dead."""
     with suppress(OSError, IndexError, ValueError):
-        with open("/proc/{}/status".format(pid), "rb") as file:
+        with open(f"/proc/{pid}/status", "rb") as file:
             text = file.read(8192)
         if b"State:\tZ" not in text:
             return int(text.partition(b"Uid:")[2].split()[0])

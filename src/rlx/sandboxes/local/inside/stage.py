@@ -5,6 +5,8 @@ ends with the sandbox, so that nothing is left mounted whatever is killed. Reads
 descriptor that is its first argument.
 """
 
+from __future__ import annotations  # Python 3.9 reads this too
+
 import ctypes
 import json
 import os
@@ -74,12 +76,14 @@ def write(path: str, text: str) -> None:
         raise StageError(f"{path}: {error.strerror}") from None
 
 
-def mount_trees(box: str, trees: "list[dict[str, Any]]") -> None:
-    """One overlay a tree, over folders named relative to the box, so that many layers fit into the kernel's one page."""
+def mount_trees(box: str, trees: list[dict[str, Any]]) -> None:
+    """One overlay a tree, over folders named from the box on, so that many layers fit into the kernel's one page."""
     os.chdir(box)
     for tree in trees:
         target = os.path.join("merged", tree["at"]) if tree["at"] else "merged"
-        options = f"lowerdir={':'.join(tree['lower'])},upperdir={tree['upper']},workdir={tree['work']},userxattr,volatile"
+        options = (
+            f"lowerdir={':'.join(tree['lower'])},upperdir={tree['upper']},workdir={tree['work']},userxattr,volatile"
+        )
         mount("overlay", target, "overlay", 0, options)
 
 
@@ -100,7 +104,7 @@ def main() -> NoReturn:
     if settings["cores"]:
         os.sched_setaffinity(0, settings["cores"])
     os.umask(0o022)
-    os.execv(settings["argv"][0], settings["argv"])
+    os.execv(settings["argv"][0], settings["argv"])  # noqa: S606  # no shell between
 
 
 if __name__ == "__main__":

@@ -6,11 +6,14 @@ The last record is `{"end": true}`. Links are made last, and none is ever follow
 one name at a time, by descriptors. Standard library only, Python 3.9 on.
 """
 
+from __future__ import annotations  # Python 3.9 reads this too
+
 import json
 import os
 import stat
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any, BinaryIO, Dict, Iterator, List, Optional, Tuple  # noqa: UP035  # Python 3.9 reads this too
+from typing import Any, BinaryIO
 
 CHUNK = 256 * 1024
 BROKEN = 0xFFFFFFFF
@@ -52,7 +55,7 @@ def send(source: str, out: BinaryIO) -> None:
 def _send_folder(top: int, out: BinaryIO) -> int:
     skipped = 0
     _line(out, p="", k="d", m=stat.S_IMODE(os.fstat(top).st_mode))
-    waiting: List[str] = [""]
+    waiting: list[str] = [""]
     while waiting:
         prefix = waiting.pop()
         try:
@@ -69,7 +72,7 @@ def _send_folder(top: int, out: BinaryIO) -> int:
     return skipped
 
 
-def _send_entry(here: int, name: str, path: str, out: BinaryIO, waiting: "List[str]") -> int:
+def _send_entry(here: int, name: str, path: str, out: BinaryIO, waiting: list[str]) -> int:
     try:
         status = os.stat(name, dir_fd=here, follow_symlinks=False)
         mode = stat.S_IMODE(status.st_mode)
@@ -123,7 +126,7 @@ class Received:
 
 
 def receive(
-    stream: BinaryIO, target: str, *, limit: "Optional[int]" = None, inward: bool = False, plain: bool = False
+    stream: BinaryIO, target: str, *, limit: int | None = None, inward: bool = False, plain: bool = False
 ) -> Received:
     """Write what `send` sent: a file at `target`, or a folder's content into it, made where missing.
 
@@ -131,8 +134,8 @@ def receive(
     folder are left out; with `plain` neither set-id bits nor unreadable modes are kept.
     """
     found = Received()
-    links: List[Tuple[List[str], str]] = []
-    modes: Dict[str, int] = {}
+    links: list[tuple[list[str], str]] = []
+    modes: dict[str, int] = {}
     top = -1
     try:
         for record in _records(stream):
@@ -140,7 +143,7 @@ def receive(
                 break
             found.entries += 1
             if found.entries > ENTRIES:
-                raise TreeError("more than {:,} files".format(ENTRIES))
+                raise TreeError(f"more than {ENTRIES:,} files")
             parts = _parts(record)
             kind, mode = record.get("k"), _mode(record, plain)
             if not parts and kind == "f":
@@ -164,7 +167,8 @@ def receive(
                 raise TreeError("an unknown record")
         else:
             raise TreeError("the stream ends too soon")
-        found.skipped += int(record.get("skipped") or 0)
+        told = record.get("skipped")
+        found.skipped += told if isinstance(told, int) else 0
         for parts, to in links:
             found.skipped += _receive_link(top, parts, to, inward)
         for path in sorted(modes, reverse=True):  # the innermost first, or a closed folder would bar the way
@@ -176,23 +180,23 @@ def receive(
     return found
 
 
-def _records(stream: BinaryIO) -> "Iterator[Dict[str, Any]]":
+def _records(stream: BinaryIO) -> Iterator[dict[str, Any]]:
     while True:
         line = stream.readline(LONGEST_LINE)
         if not line:
             return
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise TreeError("a record that is none") from None
         if not isinstance(record, dict):
             raise TreeError("a record that is none")
         yield record
 
 
-def _parts(record: "Dict[str, Any]") -> "List[str]":
+def _parts(record: dict[str, Any]) -> list[str]:
     path = record.get("p")
-    if not isinstance(path, str) or "\0" in path:
+    if not isinstance(path, str) or not _is_name(path):
         raise TreeError("a path that is none")
     parts = path.split("/") if path else []
     if any(part in ("", ".", "..") for part in parts) or len(parts) > DEEPEST + 2:
@@ -200,7 +204,14 @@ def _parts(record: "Dict[str, Any]") -> "List[str]":
     return parts
 
 
-def _mode(record: "Dict[str, Any]", plain: bool) -> int:
+def _is_name(text: str) -> bool:
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+
+
+def _mode(record: dict[str, Any], plain: bool) -> int:
     mode = record.get("m")
     mode = mode & 0o7777 if isinstance(mode, int) else 0o644
     if plain:
@@ -208,7 +219,7 @@ def _mode(record: "Dict[str, Any]", plain: bool) -> int:
     return mode
 
 
-def _walk(top: int, parts: "List[str]", *, make: bool) -> int:
+def _walk(top: int, parts: list[str], *, make: bool) -> int:
     """A descriptor of the folder below `top`; a link on the way is no folder, and with `make` gives way to one."""
     here = os.dup(top)
     try:
@@ -230,9 +241,7 @@ def _walk(top: int, parts: "List[str]", *, make: bool) -> int:
     return here
 
 
-def _receive_file(
-    stream: BinaryIO, name: str, here: "Optional[int]", mode: int, found: Received, limit: "Optional[int]"
-) -> None:
+def _receive_file(stream: BinaryIO, name: str, here: int | None, mode: int, found: Received, limit: int | None) -> None:
     if here is None:
         os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
     _clear(name, here)
@@ -250,7 +259,7 @@ def _receive_file(
                 raise TreeError("a chunk that is too large")
             found.bytes += size
             if limit is not None and found.bytes > limit:
-                raise TreeError("more than {:,} bytes".format(limit))
+                raise TreeError(f"more than {limit:,} bytes")
             data = memoryview(_exactly(stream, size))
             while data:
                 data = data[os.write(file, data) :]
@@ -266,7 +275,7 @@ def _exactly(stream: BinaryIO, size: int) -> bytes:
     return data
 
 
-def _clear(name: str, here: "Optional[int]") -> None:
+def _clear(name: str, here: int | None) -> None:
     try:
         os.unlink(name, dir_fd=here)
     except FileNotFoundError:
@@ -275,9 +284,9 @@ def _clear(name: str, here: "Optional[int]") -> None:
         os.rmdir(name, dir_fd=here)
 
 
-def _receive_link(top: int, parts: "List[str]", to: str, inward: bool) -> int:
+def _receive_link(top: int, parts: list[str], to: str, inward: bool) -> int:
     """1 where the link is left out."""
-    if not parts or "\0" in to or not to:
+    if not parts or not to or not _is_name(to):
         return 1
     if inward and (to.startswith("/") or not _stays(parts[:-1], to)):
         return 1
@@ -292,7 +301,7 @@ def _receive_link(top: int, parts: "List[str]", to: str, inward: bool) -> int:
     return 0
 
 
-def _stays(folder: "List[str]", to: str) -> bool:
+def _stays(folder: list[str], to: str) -> bool:
     depth = len(folder)
     for part in to.split("/"):
         if part == "..":
@@ -304,7 +313,7 @@ def _stays(folder: "List[str]", to: str) -> bool:
     return True
 
 
-def _close_folder(top: int, parts: "List[str]", mode: int) -> None:
+def _close_folder(top: int, parts: list[str], mode: int) -> None:
     with suppress(OSError):
         here = _walk(top, parts, make=False)
         try:
