@@ -133,12 +133,17 @@ def faults(root: Path, url: str, said: list[tuple[str, str]]) -> list[str]:
         scene.close()
 
 
+def has_record(scene: Scene, id: str) -> bool:
+    """False for a folder that was made and not written to."""
+    return scene.files.live(id) is not None or scene.files.stored(id) is not None
+
+
 def check(scene: Scene, said: list[tuple[str, str]]) -> list[str]:
     """Files, index and what was said agree."""
     ids = set(scene.index.ids())
     last = {id: what for what, id in said if what != "dealings"}
     found = [f"{id} is lost" for id, what in last.items() if id not in ids and what in {"queued", "done"}]
-    found += [f"{id} is in the files alone" for id in scene.files.ids() if id not in ids]
+    found += [f"{id} is in the files alone" for id in scene.files.ids() if id not in ids and has_record(scene, id)]
     found += [f"{id} was deleted" for id, what in last.items() if id in ids and what == "deleted"]
     for id in ids:
         row, file = scene.find(id), scene.files.read(id)
