@@ -1,6 +1,7 @@
 """Any table of prompts: columns play the roles their names and values suggest, and a visitor may correct them."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlx.errors import BadInput
+from rlx.formats.processors.base import Correctable
 from rlx.formats.processors.prompts import Prompts
 from rlx.formats.processors.prompts.preambles import own_words, preambles, said
-from rlx.model import Messages, Prompt
+from rlx.ids import EnvKey
+from rlx.model import Messages, Note, Prompt, Steps
 from rlx.texts import catalog, words
 from tests.formats.processors.rowwise import HOSTILE, read, table_of
 
@@ -48,14 +51,14 @@ def test_every_table_is_read_with_little_confidence_and_says_by_what_column() ->
         ({"input": [{"role": "user", "content": "What is this?"}], "target": "a claim"}, ("input", "target")),
         ({"index": 1, "query": "Write an outline of a paper.", "checklist": ["a", "b"]}, ("query", "checklist")),
         ({"user_scenario": {"instructions": "Cancel the booking."}, "evaluation_criteria": {"actions": [1]}},
-         ("user_scenario.instructions", "evaluation_criteria")),
+         (None, "evaluation_criteria")),
         ({"meta": {"agent_instructions": "Sign up for mail."}, "task_name": "Mail"}, ("meta.agent_instructions", None)),
         ({"a": "A very long text that nobody named.", "b": "short"}, ("a", None)),
     ],
 )  # fmt: skip
 def test_roles_follow_names_then_values(row: dict[str, object], expected: tuple[str, str | None]) -> None:
     found = roles([row])
-    assert (found["task"], found.get("grading")) == expected
+    assert (found.get("task"), found.get("grading")) == expected
 
 
 def test_a_task_is_called_by_what_tells_it_apart() -> None:
@@ -95,7 +98,12 @@ def test_of_a_conversation_the_last_turn_of_the_model_is_withheld() -> None:
     found = read(Prompts(), table_of([{"messages": talk}]))
     block = found.view().sections[0].blocks[0]
     assert isinstance(block, Messages)
-    assert [item.role for item in block.items] == ["system", "user", "assistant"]
+    assert [item.role for item in block.items] == ["system", "user"]
+    assert "a reply that is withheld" in found.page()
+    roles = dict(found.reading.roles) if isinstance(found.reading, Correctable) else {}
+    assert (roles["task"], roles["answer"]) == ("messages", "messages")
+    again = read(Prompts(), found.table, roles)
+    assert again.page() == found.page()
     assert found.cards[0].title == "Name a colour."
     assert "RLX-CANARY" not in found.shown()
 
@@ -112,7 +120,55 @@ def test_a_system_prompt_stands_before_the_task() -> None:
 def test_what_sets_a_puzzle_up_is_withheld_where_it_tells_the_answer() -> None:
     name = "RLX-CANARY-FILE-1"
     rows = [{"description": "Which file grows?", "start": f"touch {name}", "evaluation": {"match": name}}]
-    assert "RLX-CANARY" not in read(Prompts(), table_of(rows)).shown()
+    found = read(Prompts(), table_of(rows))
+    assert "RLX-CANARY" not in found.shown()
+    assert roles(rows) == {
+        "task": "description", "grading": "evaluation", "environment": "start", "answer": "evaluation.match"
+    }  # fmt: skip
+    assert "What sets it up is withheld" in found.page()
+    assert read(Prompts(), table_of(rows), {"environment": "start"}).shown() == found.shown()
+    for role in ("task", "title", "context"):
+        with pytest.raises(BadInput):
+            Prompts().reading(table_of(rows), {role: "start"})
+
+
+def test_what_a_simulated_user_is_told_is_nothing_that_the_agent_gets() -> None:
+    told = {"task_instructions": "Insist on a refund.", "reason_for_call": "You want to cancel the booking."}
+    rows = [
+        {"user_scenario": {"persona": None, "instructions": {**told, "domain": "air"}}, "description": {"notes": "x"}}
+    ]
+    found = read(Prompts(), table_of(rows))
+    blocks = {section.id: section.blocks for section in found.view().sections}
+    assert [words(block.text) for block in blocks["prompt"] if isinstance(block, Note)] == [
+        "No text of the row is given to the agent: it talks with a simulated user, who is told what stands below."
+    ]
+    assert len(blocks["prompt"]) == 1
+    assert [block.text for block in blocks["user"] if isinstance(block, Prompt)] == [*told.values(), "air"]
+    assert found.cards[0].title == "You want to cancel the booking."
+    assert "6 words" in found.page()
+    assert "metadata" not in blocks
+
+
+@pytest.mark.parametrize(
+    ("row", "repo", "sentence"),
+    [
+        ({"prompt": "def add(a, b):", "canonical_solution": "RLX-CANARY-1", "test": "RLX-CANARY-2"}, "rows",
+         "The program in test scores an answer."),
+        ({"question": "How many are one and one?", "answer": "RLX-CANARY-3"}, "gsm8k",
+         "The answer is compared with what answer holds, exactly."),
+    ],
+)  # fmt: skip
+def test_what_scores_an_answer_is_told_alike_wherever_it_is_told(
+    row: dict[str, object], repo: str, sentence: str
+) -> None:
+    table = replace(table_of([row]), key=EnvKey("dataset", "acme", repo))
+    found = read(Prompts(), table)
+    steps = [block for section in found.view().sections for block in section.blocks if isinstance(block, Steps)]
+    assert words(steps[0].items[0]) == sentence
+    assert words(found.view().support.reward) == sentence
+    assert words(found.summary().support.reward) == sentence
+    assert "is not in the table" not in found.shown()
+    assert "RLX-CANARY" not in found.shown()
 
 
 def test_roles_are_offered_and_corrected() -> None:

@@ -80,7 +80,7 @@ def test_rows_of_reasoning_gym_say_which_generator_scores_them(fixture_hub: Path
     path = fixture_hub / "datasets" / "acme" / "rows-reasoning" / "data" / "train.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     found = read(Verifiers(), table_of(rows))
-    assert [card.facets["meta:task"] for card in found.cards] == [("word_sequence_reversal",), ("count_primes",)]
+    assert [card.facets["meta:generator"] for card in found.cards] == [("word_sequence_reversal",), ("count_primes",)]
     assert isinstance(found.view().sections[0].blocks[0], Prompt)
     page = found.page(1)
     assert "reasoning_gym.get_score_answer_fn('count_primes')" in page

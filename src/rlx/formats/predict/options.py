@@ -21,7 +21,7 @@ def predict_option(found: Check | Unchecked, prompt: str = "") -> RunOption:
         label=say("predict.label"),
         ok=False,
         reason=say("predict.not_yet") if isinstance(found, Check) else found.why,
-        notes=(_grades(found), found.how) if isinstance(found, Check) else (),
+        notes=compared(found) if isinstance(found, Check) else (),
         fields=_FIELDS if checked else (),
         needs_endpoint=True,
         needs_sandbox=False,
@@ -29,8 +29,9 @@ def predict_option(found: Check | Unchecked, prompt: str = "") -> RunOption:
     )
 
 
-def _grades(found: Check) -> Say:
-    return say(f"predict.kind.{found.kind.replace('-', '_')}", where=found.where)
+def compared(found: Check) -> tuple[Say, Say]:
+    """What an answer is compared with, and the rule."""
+    return say(f"predict.kind.{found.kind.replace('-', '_')}", where=found.where), found.how
 
 
 _FIELDS: Final = (

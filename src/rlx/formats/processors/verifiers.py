@@ -118,7 +118,7 @@ class VerifiersReading:
         found = dict(usual_facets({**(inner if isinstance(inner, dict) else {}), **flat}, (*ASKED, "system_prompt")))
         made = reasoning_task(row.value) if self.shape.kind == "reasoning" else None
         if made is not None:
-            found = {"category": (name(made.group),), "meta:task": (name(made.name),)}
+            found = {"category": (name(made.group),), "meta:generator": (name(made.name),)}
         found["graded"] = (name(self._graded(row, made)),)
         offered = tools_of(row.value)
         if offered is not None:
@@ -132,9 +132,10 @@ class VerifiersReading:
 
     def _glance(self, row: ShownRow) -> Iterator[Row]:
         facets = self._facets(row)
-        for key in ("meta:task", "category", "difficulty", "graded"):
+        for key in ("meta:generator", "category", "difficulty", "graded"):
             if facets.get(key):
-                yield Row(say(f"facet.{key.removeprefix('meta:')}"), facet_value(facets[key][0], key))
+                label = say("verifiers.generator") if key == "meta:generator" else say(f"facet.{key}")
+                yield Row(label, facet_value(facets[key][0], key))
         if self.shape.environment:
             yield Row(say("verifiers.environment"), name(self.shape.environment), code=True)
 

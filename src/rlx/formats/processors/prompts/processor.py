@@ -14,9 +14,10 @@ from rlx.formats.processors.prompts.cells import at, opened, text_of, withheld_p
 from rlx.formats.processors.prompts.preambles import own_words, preambles, said
 from rlx.formats.processors.prompts.roles import Cast, Sample, cast, corrected, offered, sampled
 from rlx.formats.processors.support import support
+from rlx.formats.prose import tidy
 from rlx.formats.rows.sources.json_rows import KEY
 from rlx.index.records import Counts, SummaryView, TaskView
-from rlx.model import Facets, Support
+from rlx.model import Facets, Support, Text
 from rlx.texts import Say, say
 
 _POLICY: Final = Policy(
@@ -49,16 +50,21 @@ class Prompts:
         return Match(0.1, _evidence(cast(_sample(table, _POLICY))))
 
     def reading(self, table: Table, roles: Roles) -> "PromptsReading":
-        first = _sample(table, _POLICY)
-        found = corrected(cast(first), first, roles)
-        hidden = [*telling(table.sample, found), *([roles["answer"]] if roles.get("answer") else ())]
-        policy, sample = _POLICY, first
-        if hidden:
-            parts = [path.rpartition(".")[2] for path in hidden] if KEY in table.columns else []
-            policy = replace(policy, deny=policy.deny | {*hidden, *parts})
+        policy, sample = _POLICY, _sample(table, _POLICY)
+        found = cast(sample)
+        answer, known = roles.get("answer"), found.answer
+        found = corrected(found, sample, roles)
+        others = {role: path for role, path in roles.items() if role != "answer"}
+        if answer and answer not in known:
+            policy = _denying(policy, table, [answer])
             sample = _sample(table, policy)
-            found = corrected(cast(sample), sample, {role: path for role, path in roles.items() if role != "answer"})
-        shared = preambles([page.task_text(row, found) for row in sample.rows])
+            found = corrected(cast(sample), sample, others)
+        shown, hidden = sample, telling(table.sample, found)
+        if hidden:
+            policy = _denying(policy, table, hidden)
+            shown = _sample(table, policy)
+            found = corrected(found, shown, {role: path for role, path in others.items() if role != "environment"})
+        shared = preambles([page.task_text(row, found) for row in shown.rows])
         return PromptsReading(policy, found, sample, shared, repo=table.key.repo_id)
 
 
@@ -86,33 +92,42 @@ class PromptsReading:
     def card(self, row: ShownRow) -> RowCard:
         text = page.task_text(row.value, self.found)
         own = said(own_words(text, self.shared))
+        own = tidy(own) if self.found.simulated else own
         named = [value for path in self.found.title if isinstance(value := at(row.value, path), str)]
         title = title_of(own, *named)
-        beside = (text_of(at(row.value, path)) for path in (*self.found.context, *self.found.environment))
+        roles = (*self.found.context, *self.found.simulated, *self.found.environment)
+        beside = (text_of(at(row.value, path)) for path in roles)
         return RowCard(title, brief_of(own, title), self._facets(row), searched([own, *beside]))
 
     def view(self, row: ShownRow) -> TaskView:
         text = page.task_text(row.value, self.found)
+        check = check_of(row.value, Hints("rows", repo=self.repo))
+        hidden = withheld_places(row)
+        scored = page.scored_by(hidden, check, tests=graded_by(hidden) == "Tests")
         return TaskView(
-            page.sections(row, self.found),
+            page.sections(row, self.found, page.grading(hidden, scored, check)),
             page.glance(self.card(row), text),
-            (predict_option(check_of(row.value, Hints("rows", repo=self.repo)), text),),
-            self._support(),
+            (predict_option(check, text),),
+            self._support(scored),
         )
 
     def facts(self, cards: Sequence[RowCard]) -> ShownJson:
         return record({"rows": len(cards)}).value
 
     def summary(self, facts: ShownJson, counts: Counts) -> SummaryView:
-        graded = page.grading(self.found.answer)
-        return SummaryView(summary.sections(graded, counts), (_evidence(self.found),), self._support())
+        """What is told of grading is what holds for the first row."""
+        row = self.sample.rows[0] if self.sample.rows else {}
+        check, hidden = check_of(row, Hints("rows", repo=self.repo)), self.found.answer
+        scored = page.scored_by(hidden, check, tests=graded_by(hidden) == "Tests")
+        graded = page.grading(hidden, scored, check)
+        return SummaryView(summary.sections(graded, counts), (_evidence(self.found),), self._support(scored))
 
-    def _support(self) -> Support:
+    def _support(self, scored: Text | None) -> Support:
         return support(
             "rows",
             FRAMEWORKS["rows"],
             lifecycle=say("prompts.lifecycle"),
-            reward=say("prompts.reward"),
+            reward=scored or say("prompts.reward"),
             evidence=_evidence(self.found),
         )
 
@@ -135,6 +150,12 @@ def graded_by(places: Sequence[str]) -> str:
     return "Not found"
 
 
+def _denying(policy: Policy, table: Table, paths: Sequence[str]) -> Policy:
+    """`policy` under which `paths` are withheld too, as keys where rows stand one level down."""
+    parts = [path.rpartition(".")[2] for path in paths] if KEY in table.columns else []
+    return replace(policy, deny=policy.deny | {*paths, *parts})
+
+
 def telling(rows: Sequence[Mapping[str, object]], found: Cast) -> list[str]:
     """Columns about the environment in which an answer of the same row stands: what sets up a puzzle may tell it."""
     told: dict[str, None] = {}
@@ -152,6 +173,8 @@ def _sample(table: Table, policy: Policy) -> Sample:
 
 
 def _evidence(found: Cast) -> Say:
+    if not found.task and found.simulated:
+        return say("prompts.match.simulated", column=found.simulated[0][:60])
     if not found.task:
         return say("prompts.match.none")
     return say("prompts.match.named" if found.by_name else "prompts.match.longest", column=found.task[0])

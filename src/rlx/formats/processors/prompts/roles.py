@@ -17,6 +17,8 @@ from rlx.formats.rows.sources.json_rows import KEY
 SINGLE: Final = ("task", "id", "title")
 """Roles that one column plays; of the others several may."""
 ROLES: Final = (*SINGLE, "context", "grading", "environment", "answer")
+SIMULATED: Final = names("user_scenario simulated_user user_simulation user_simulator user_script")
+"""Columns that tell a simulated user what to say: nothing that an agent gets."""
 _TASK: Final = (
     *("instruction", "instructions", "agent_instructions", "prompt", "user_prompt", "question", "problem"),
     *("problem_statement", "task_description", "task", "query", "user_query", "invocation", "input", "messages"),
@@ -57,6 +59,8 @@ class Cast:
     grading: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
     answer: tuple[str, ...] = ()
+    simulated: tuple[str, ...] = ()
+    """Columns that tell a simulated user what to say; no visitor chooses them."""
     by_name: bool = True
     """The task's column was known by its name, and not by its texts being the longest."""
 
@@ -67,9 +71,8 @@ class Cast:
     @property
     def used(self) -> frozenset[str]:
         """Columns that play a part."""
-        return frozenset(path.split(".")[0] for role in ROLES for path in self.of(role)) | frozenset(
-            path for role in ROLES for path in self.of(role)
-        )
+        paths = (*self.simulated, *(path for role in ROLES for path in self.of(role)))
+        return frozenset(path.split(".")[0] for path in paths) | frozenset(paths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,11 @@ class Sample:
         """Whether what it holds is withheld, in any row."""
         return any(value == MARK or (isinstance(value, list) and value == [MARK]) for value in self.values(path))
 
+    def is_answered(self, path: str) -> bool:
+        """Whether it holds conversations whose last turn is withheld."""
+        ends = [value[-1] for value in self.values(path) if isinstance(value, list) and value]
+        return any(isinstance(turn, dict) and MARK in turn.values() for turn in ends)
+
 
 def sampled(columns: Sequence[str], rows: Sequence[Mapping[str, Json]]) -> Sample:
     """JSON in texts is read once here, for it is looked at again and again."""
@@ -107,17 +115,20 @@ def cast(sample: Sample) -> Cast:
     """Who plays what, as far as it can be seen."""
     paths = sample.paths
     open_ = [path for path in paths if not sample.is_answer(path)]
+    simulated = tuple(path for path in sample.columns if path.lower() in SIMULATED and sample.found.get(path))
     answers = tuple(path for path in paths if path not in open_)
-    named = [path for path in _ordered(open_, _TASK) if _is_task(sample, path)]
-    task = tuple(named) or _longest(sample, open_)
-    rest = [path for path in open_ if path not in task[:1] and not _within(path, task[:1])]
+    asked = [path for path in open_ if path not in simulated and not _within(path, simulated)]
+    named = [path for path in _ordered(asked, _TASK) if _is_task(sample, path)]
+    task = tuple(named) or _longest(sample, asked)
+    rest = [path for path in asked if path not in task[:1] and not _within(path, task[:1])]
     chosen = Cast(
         task=task,
         id=next(((path,) for path in _ordered(rest, (KEY, *_ID)) if _names_rows(sample, path)), ()),
         title=next(
             ((path,) for path in _ordered(open_, _TITLE) if path not in task[:1] and _is_title(sample, path)), ()
         ),
-        answer=answers,
+        answer=(*answers, *(path for path in open_ if sample.is_answered(path))),
+        simulated=simulated,
         by_name=bool(named),
     )
     left = [path for path in rest if path not in chosen.id and sample.values(path)]
@@ -139,7 +150,7 @@ def corrected(found: Cast, sample: Sample, roles: Roles) -> Cast:
 
     Raises `BadInput` for a role or a column that there is not, and for an answer that was to be shown.
     """
-    paths = sample.paths
+    paths, known = sample.paths, found.answer
     for role, path in roles.items():
         if role not in ROLES:
             raise BadInput(f"There is no role {role[:60]!r}.", hint=f"Roles are {', '.join(ROLES)}.")
@@ -147,7 +158,8 @@ def corrected(found: Cast, sample: Sample, roles: Roles) -> Cast:
             continue
         if path not in paths:
             raise BadInput(f"There is no column {path[:60]!r}.", hint=f"Columns are {', '.join(paths)[:400]}.")
-        if role not in ("answer", "grading") and (sample.is_answer(path) or path == roles.get("answer")):
+        named = path == roles.get("answer") and path not in known
+        if role not in ("answer", "grading") and (sample.is_answer(path) or named):
             raise BadInput(f"The column {path[:60]!r} holds answers, which are not shown.", hint="Choose another one.")
         others = () if role in SINGLE else tuple(other for other in found.of(role) if other != path)
         changed: dict[str, Any] = {role: (path, *others)}
