@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rlx.services import LOCAL_HUB, viewer_address
+from rlx.services import LOCAL_HUB, create_services, viewer_address
 from rlx.settings import DEFAULT_HUB, DEFAULT_VIEWER, Settings
 
 
@@ -25,3 +25,14 @@ def test_a_hub_is_told_with_the_viewer_beside_it(hub: str, told: str | None, add
 def test_no_token_of_a_folder_goes_to_another_viewer(tmp_path: Path) -> None:
     (tmp_path / "datasets").mkdir()
     assert viewer_address(Settings(hub=str(tmp_path), viewer_url="https://viewer.test")) == f"{LOCAL_HUB}/viewer"
+
+
+@pytest.mark.anyio
+async def test_rollouts_are_opened_once_and_only_for_who_asks(tmp_path: Path) -> None:
+    (tmp_path / "hub" / "datasets").mkdir(parents=True)
+    settings = Settings(hub=str(tmp_path / "hub"), store=tmp_path / "store", cache_dir=tmp_path / "cache")
+    async with create_services(settings) as services:
+        assert not (tmp_path / "cache" / "rollouts").exists()
+        assert services.rollouts() is services.rollouts()
+        assert services.rollouts().queue.active() == {}
+    assert (tmp_path / "cache" / "rollouts").is_dir()
