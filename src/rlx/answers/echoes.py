@@ -2,8 +2,8 @@
 
 What a model tried is shown, and may have come upon the reference: printed by a tool, quoted by a user, handed in as the
 patch that it is. A patch at the end of a conversation is what was handed in. A text is an echo whole, or as two or more
-of its lines together. Short ones are as often a coincidence, but for tokens that no chance writes twice, as flags. What is
-short and was given to the agent is a choice among others, which hiding it would tell.
+of its lines together. Short ones are as often a coincidence, but for tokens that no chance writes twice, as flags.
+What is short and was given to the agent is a choice among others, which hiding it would tell.
 """
 
 import json

@@ -130,3 +130,45 @@ def test_environments_tasks_and_tasksets_are_read(tmp_path: Path) -> None:
 
 def test_a_long_sentence_is_cut_at_a_word() -> None:
     assert sentence("word " * 100) == f"{('word ' * 47).strip()}…"
+
+
+def server(tmp_path: Path, docstring: str, readme: str, **configs: str) -> Any:
+    """What is read of one server."""
+    at = "resources_servers/essay"
+    package = {
+        **NEMO,
+        f"{at}/app.py": f'class Essay:\n    def verify(self):\n        """{docstring}"""\n',
+        f"{at}/README.md": f"# Essay\n\n{readme}\n",
+        **{
+            f"{at}/configs/{name}.yaml": f"{name}:\n  resources_servers:\n    essay: {{description: {text}}}\n"
+            for name, text in configs.items()
+        },
+    }
+    told: Any = nemo_gym.read(open_package(folder(tmp_path, "nemo_gym", package), "nemo-gym"))
+    return told["servers"]["essay"]
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "Already-scored resume rows are skipped; empty generations stay None.",
+        "Return accumulated reward, close the environment, and clean up session state.",
+        "Standard Gym verifier endpoint; evaluation always owns final cleanup.",
+        "Aggregate metrics (compute_metrics) report pass@k over three per-rollout correctness scores.",
+        "Key requirements: 1. Extract the model_patch from the input container Proposal 1.",
+        "Upstream scoring: src/evaluation/evaluate_qa.py, which is scored by a judge.",
+        "The verify response echoes expected_answer and the extracted_answer the grader actually saw.",
+        "Grades each task with the dataset's own patch, which measures the dataset rather than a model.",
+    ],
+)
+def test_what_is_beside_the_point_is_not_told_of_how_a_server_verifies(tmp_path: Path, beside: str) -> None:
+    wanted = "The server verifies the letter that was chosen and returns reward 1.0 for the right one."
+    assert server(tmp_path / "a", beside, f"{beside} {wanted}")["checks"] == wanted
+    assert "checks" not in server(tmp_path / "b", beside, beside)
+
+
+def test_a_server_of_several_environments_is_described_by_none_of_them(tmp_path: Path) -> None:
+    readme = "An adapter for environments of all kinds, one at a time."
+    assert server(tmp_path / "a", "", readme, coding="Runs code", maze="A maze")["about"] == readme
+    assert server(tmp_path / "b", "", readme, coding="Runs code", essay="Essays")["about"] == "Essays"
+    assert server(tmp_path / "c", "", readme, coding="Runs code")["about"] == "Runs code"

@@ -19,12 +19,76 @@ _CONFIGS: Final = (
 )
 """In the order in which they are believed."""
 _RESERVED: Final = {"verify", "seed_session", "close_session", "aggregate_metrics", "mcp", "step", "close", "compare"}
+_VERBS: Final = "verifies|scores|grades|evaluates|compares|checks|judges|executes|measures|rewards"
 _CHECKS: Final = (
-    (re.compile(r"\brewards? (?:is|are|of|=|`?[01])|\b(?:verifies|graded|scored) ", re.IGNORECASE), 40),
-    (re.compile(r"\b(?:verif\w+|reward\w*|scor\w+|grad(?:es|ing)|judge[sd]?|compares?)\b", re.IGNORECASE), 6),
+    (r"(?:Verif(?:y|ies)|Scores?|Grades?|Evaluates?|Judges?|Compares?|Checks?|Parses) ", 12),
+    (r".*\brewards? (?:is|are|comes|of)\b|.*\breward(?:s|ed)? .{0,40}\b[01](?:\.0)?\b", 40),
+    (rf".*\b(?:server|verifier|judge|grader|environment|benchmark|checkers?|it|that) (?:\w+ly )?(?:{_VERBS})\b", 40),
+    (r".*\b(?:is|are) (?:\w+ )?(?:scored|graded|verified|judged|compared|evaluated)\b", 40),
+    (rf".*\band (?:{_VERBS})\b|.*\bverifier (?:for|using)\b|.*\bfor (?:verifying|grading|scoring)\b", 6),
+    (r"(?:\S+ ){0,4}verification (?:is|uses)\b", 6),
 )
 """What a sentence says that tells how a reply is judged, and among how many it may stand; the surest first."""
-_BESIDE: Final = re.compile(r"(?:Note|Only|If|With|Keep|Setting|For|We|Every|The command|The row|A row|A spec|Under)\b")
+_FIRST: Final = (
+    *(
+        "Note",
+        "Only",
+        "If",
+        "With",
+        "Keep",
+        "Setting",
+        "For",
+        "We",
+        "Every",
+        "The command",
+        "The row",
+        "A row",
+        "A spec",
+    ),
+    *(
+        "Under",
+        "This is not",
+        "This is deliberate",
+        "Otherwise",
+        "No tool",
+        "Precisely",
+        "Key requirements",
+        "Upstream",
+    ),
+    *("Publicly", "Already", "Failed", "Standard", "Runs"),
+)
+_WITHIN: Final = (
+    *("sidecar", "resum(?:e|ed|es)", r"skip\w*", r"clean\w* ?up", "logs?", "HTTP", "transport", "session", "upstream"),
+    *(
+        "leaderboard",
+        "metrics?",
+        "per-rollout",
+        r"install\w*",
+        "setup",
+        "dict",
+        "awaits?",
+        "keyed",
+        "echoes",
+        "exposes",
+    ),
+    *("never", "delimited", "provenance", "endpoints?", r"prepar\w+", "released", "converts", "attempts", "bytes?"),
+    *(
+        "failures?",
+        "published",
+        "measures the dataset",
+        "oversight",
+        "slots?",
+        "confirm",
+        r"P\d",
+        "guardrail",
+        r"test_\w+",
+        r"mcp\w*",
+        "exactly that",
+    ),
+)
+_CODE: Final = r"https?:|pass@|\.py\b|\s\d\.(?:\s|$)|\w_\w+ .*\w_\w+|\w=\w|/verify"
+_BESIDE: Final = re.compile(rf"(?:{'|'.join(_FIRST)})\b|.*\b(?:{'|'.join(_WITHIN)})\b|.*(?:{_CODE})", re.IGNORECASE)
+"""Sentences that are about something else: how servers are set up and fail, what is counted and kept, code."""
 _MARKUP: Final = re.compile(r"[`*]{1,3}|!?\[([^\]]*)\]\([^)]*\)|<[^>]{1,200}>")
 _ASIDE: Final = re.compile(r"Licen[cs]|Apache 2\.0|Example data", re.IGNORECASE)
 
@@ -33,7 +97,7 @@ _ASIDE: Final = re.compile(r"Licen[cs]|Apache 2\.0|Example data", re.IGNORECASE)
 class _Configured:
     """What the configurations name, by instance."""
 
-    servers: dict[str, tuple[str, Mapping[str, object]]] = field(default_factory=dict)
+    servers: dict[str, tuple[str, Mapping[str, object], str]] = field(default_factory=dict)
     agents: dict[str, tuple[str, str, Mapping[str, object], str | None]] = field(default_factory=dict)
     """Its loop, its file, what is configured, and the agent it inherits from."""
 
@@ -71,7 +135,7 @@ def _configurations(package: Package) -> _Configured:
 
 def _note(found: _Configured, path: str, instance: str, block: Mapping[object, object]) -> None:
     for kind, told in _inner(block.get("resources_servers")):
-        found.servers.setdefault(instance, (kind, told))
+        found.servers.setdefault(instance, (kind, told, path))
     for kind, told in _inner(block.get("responses_api_agents")):
         parent = block.get("_inherit_from")
         found.agents.setdefault(instance, (kind, path, told, parent if isinstance(parent, str) else None))
@@ -83,8 +147,8 @@ def _inner(told: object) -> Iterator[tuple[str, Mapping[str, object]]]:
 
 
 def _server(package: Package, name: str, configured: _Configured) -> Mapping[str, object]:
-    told = [item for kind, item in configured.servers.values() if kind == name]
-    described = next((item["description"] for item in told if isinstance(item.get("description"), str)), None)
+    told = [item for kind, item, _ in configured.servers.values() if kind == name]
+    described = _described(name, configured)
     domain = next((item["domain"] for item in told if isinstance(item.get("domain"), str)), "")
     judge = any("judge" in key and item[key] for item in told for key in item)
     app = package.module(f"resources_servers/{name}/app.py")
@@ -100,6 +164,19 @@ def _server(package: Package, name: str, configured: _Configured) -> Mapping[str
         "config": _config(package, name),
     }
     return {key: value for key, value in entry.items() if value not in ("", [], False)}
+
+
+def _described(name: str, configured: _Configured) -> str | None:
+    """What configurations say of a server: where they say different things, the one that is called like it alone."""
+    found = {
+        path: " ".join(text.split())
+        for kind, item, path in configured.servers.values()
+        if kind == name and isinstance(text := item.get("description"), str)
+    }
+    own = found.get(f"resources_servers/{name}/configs/{name}.yaml")
+    within = {text for path, text in found.items() if path.startswith(f"resources_servers/{name}/")}
+    several = len({text.split()[0].lower() for text in within if text}) > 1
+    return own or (None if several else next(iter(found.values()), None))
 
 
 def _config(package: Package, name: str) -> str:
@@ -145,19 +222,24 @@ def _fields(package: Package, name: str) -> Mapping[str, list[str]]:
 
 
 def _checks(package: Package, name: str, app: ast.Module) -> str:
-    """How a reply is judged: what the method says of itself, else the first sentence of the README that tells."""
-    for node in ast.walk(app):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == "verify":
-            told = sentence(ast.get_docstring(node))
-            if len(told) > 50:
-                return _plain(told)
+    """How a reply is judged: what the method says of itself, else what the README says; nothing where neither does."""
+    docs = [
+        ast.get_docstring(node) or ""
+        for node in ast.walk(app)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == "verify"
+    ]
     path = f"resources_servers/{name}/README.md"
-    paragraphs = _prose(package.text(path) if path in package.paths else "")
-    parts = [part for words in paragraphs for part in re.split(r"(?<=[.!?])\s+(?=[A-Z])", words)]
-    usable = [part for part in parts if 40 < len(part) < 400 and part.endswith(".") and not _BESIDE.match(part)]
-    return next(
-        (_plain(sentence(part)) for wanted, most in _CHECKS for part in usable[:most] if wanted.search(part)), ""
-    )
+    readme = package.text(path) if path in package.paths else ""
+    return next((found for text in (*docs, readme) if (found := _telling(text))), "")
+
+
+def _telling(text: str) -> str:
+    """The first sentence that tells it surest; nothing where none does."""
+    parts = [part for words in _prose(text) for part in re.split(r"(?<=[.!?])\s+(?=[A-Z])", words)]
+    said = [part for raw in parts if 40 < len(part := _plain(raw)) < 400 and part.endswith((".", ")"))]
+    usable = [part for part in said if not _BESIDE.match(part)]
+    found = (part for wanted, most in _CHECKS for part in usable[:most] if re.match(wanted, part, re.IGNORECASE))
+    return next((_plain(sentence(part)) for part in found), "")
 
 
 def _prose(readme: str) -> Iterator[str]:
