@@ -74,7 +74,7 @@ def read_task_search(
 def read_task_query(
     q: Words = "",
     f: Filters = [],  # noqa: B006 - FastAPI copies defaults
-    subset: Annotated[str, Query(max_length=200)] = "",
+    subset: Annotated[str, Query(max_length=500)] = "",
     sort: TaskSort = "order",
     offset: Offset = 0,
     page: PageNumber = None,

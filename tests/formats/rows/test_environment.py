@@ -215,7 +215,8 @@ async def test_rows_of_a_file_that_is_withheld_are_not_read(hub: Make, path: str
     card = f"---\nconfigs:\n- config_name: default\n  data_files: {path}\n---\n".encode()
     async with opened(hub({path: lines(3), "README.md": card})) as environment:
         summary = await environment.summary()
-        assert summary.tasks == 0
+        assert summary.tasks is None
+        assert summary.why is not None
         assert path in repr(summary.sections)
         with pytest.raises(NotFound):
             await environment.task("train/0")
@@ -252,3 +253,29 @@ async def test_a_policy_holds_wherever_a_document_keeps_its_rows(hub: Make, path
         assert whole.text is not None
         assert "Task number" not in whole.text
         assert "odd" in whole.text
+
+
+async def test_names_of_splits_are_spelled_so_that_refs_lead_to_them(hub: Make) -> None:
+    config = 'config_name: "/a\\n\\x01b/"'
+    card = f'---\nconfigs:\n- {config}\n  data_files:\n  - split: "\\ttrain/"\n    path: train.jsonl\n---\n'.encode()
+    async with opened(hub({"train.jsonl": lines(2), "README.md": card})) as environment:
+        refs = [card.ref for card in (await environment.tasks(TaskQuery())).items]
+        assert refs == ["ab/train/0", "ab/train/1"]
+        assert (await environment.task(await environment.canonical(refs[1]))).ref == refs[1]
+
+
+async def test_splits_that_are_opened_later_have_the_roles_too(hub: Make) -> None:
+    files = {f"data/s{n:02}-00000-of-00001.jsonl": lines(2) for n in range(30)}
+    async with opened(hub(files)) as environment:
+        other = await environment.corrected({"task": "kind"})
+        assert (await other.task("s29/1")).title == "odd"
+        assert (await environment.task("s29/1")).title == "Task number 1"
+
+
+async def test_rows_of_very_many_values_do_not_keep_the_environment_from_opening(hub: Make) -> None:
+    heavy = [{"prompt": f"Task {n}", "x": [{"a": n, "b": n}] * 4000} for n in range(60)]
+    data = "".join(json.dumps(row) + "\n" for row in heavy).encode()
+    async with opened(hub({"train.jsonl": data})) as environment:
+        (table,) = environment.tables
+        assert 0 < len(table.table.sample) < 20
+        assert (await environment.tasks(TaskQuery(offset=59))).items[0].ref == "train/59"

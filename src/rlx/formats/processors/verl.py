@@ -1,5 +1,6 @@
 """verl: a prompt, its data source, which names the reward function, and the reference that function compares with."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -18,6 +19,8 @@ from rlx.model import Block, KeyValues, Note, Row, Section, Support, Text
 from rlx.texts import Say, say
 from rlx.texts.values import facet_value
 
+_SOURCE: Final = re.compile(r"[\w./:@ -]{1,80}")
+"""A name of a source of data, which may be told of the whole set."""
 _REWARDS: Final = ("reward_model", "ground_truth")
 _KWARGS: Final = "extra_info.tools_kwargs"
 _INTERACTION: Final = "extra_info.interaction_kwargs"
@@ -104,7 +107,8 @@ class VerlReading:
         return rows.noted(cards)
 
     def summary(self, facts: ShownJson, counts: Counts) -> SummaryView:
-        found = {source for row in self.table.sample if isinstance(source := row.get("data_source"), str)}
+        named = (row.get("data_source") for row in self.table.sample)
+        found = {source for source in named if isinstance(source, str) and _SOURCE.fullmatch(source)}
         told = tuple(_scorer(name(source)) for source in sorted(found)[:8])
         sections = (
             Section("overview", say("training.section.overview"), tuple(shares(counts))),

@@ -20,7 +20,15 @@ from rlx.formats.repo_files import RepoFiles, folder_of
 from rlx.formats.rows.layout import is_table
 from rlx.formats.rows.media import named
 from rlx.formats.rows.row_files import ROW, row_blob, row_entries
-from rlx.formats.rows.row_index import FIRST_ROWS, MAX_ROWS, RowIndex, build_index
+from rlx.formats.rows.row_index import (
+    FIRST_ROWS,
+    FIRST_SECONDS,
+    LEAST_ROWS,
+    MAX_ROWS,
+    MAX_SECONDS,
+    RowIndex,
+    build_index,
+)
 from rlx.formats.rows.row_page import row_task
 from rlx.formats.rows.splits import Found, find_splits
 from rlx.formats.rows.summary import rows_summary
@@ -57,6 +65,7 @@ class RowsEnvironment:
         self._index: RowIndex | None = None
         self._files = RepoFiles(repo, policy_of=self._policy_of)
         self._corrected: OrderedDict[tuple[tuple[str, str], ...], RowsEnvironment] = OrderedDict()
+        self._roles: Roles = {}
         self._lock = anyio.Lock()
         self._looked = anyio.Event()
         """Set when no more rows are looked at."""
@@ -65,7 +74,7 @@ class RowsEnvironment:
         """Look into the first tables, at their first rows, and go on with more beside the requests."""
         for id_ in self._ids[:OPENED]:
             await self._table(id_)
-        await self._look(FIRST_ROWS * len(self._tables))
+        await self._look(max(FIRST_ROWS, LEAST_ROWS * len(self._tables)), FIRST_SECONDS)
         desk = self._repo.desk
         if self.index.is_whole or desk is None or not desk.start(self._name(), self._look_on):
             self._looked.set()
@@ -94,7 +103,8 @@ class RowsEnvironment:
             for table in self.tables:
                 changes = isinstance(table.reading, Correctable)
                 other._tables[table.id] = corrected(table, roles) if changes else table
-            await other._look(FIRST_ROWS * len(other._tables))
+            other._roles = dict(roles)
+            await other._look(max(FIRST_ROWS, LEAST_ROWS * len(other._tables)), FIRST_SECONDS)
             other._looked.set()
             self._corrected[chosen] = other
             if len(self._corrected) > _CORRECTED:
@@ -258,23 +268,27 @@ class RowsEnvironment:
             if id_ not in self._tables:
                 files = (await self._repo.listing()).files
                 split = self._splits[id_]
-                self._tables[id_] = await open_table(self._repo, self._found, split, self._processors, files)
+                table = await open_table(self._repo, self._found, split, self._processors, files)
+                changes = self._roles and isinstance(table.reading, Correctable)
+                self._tables[id_] = corrected(table, self._roles) if changes else table
         return self._tables[id_]
 
     async def _look_on(self) -> None:
         try:
-            await self._look(MAX_ROWS)
+            await self._look(MAX_ROWS, MAX_SECONDS)
         finally:
             self._looked.set()
 
-    async def _look(self, rows: int) -> None:
-        """Look at the first `rows` of all tables together."""
+    async def _look(self, rows: int, seconds: float) -> None:
+        """Look at the first `rows` of all tables together, for about so many seconds."""
         desk = self._repo.desk
         if desk is None:
             raise ValueError("Rows are opened from a HubClient that has a desk.")
         path = await anyio.to_thread.run_sync(desk.scratch, ".db")
         everything = len(self._tables) == len(self._ids)
-        self._index = await build_index(self._repo, self.tables, path, rows=rows, everything=everything)
+        self._index = await build_index(
+            self._repo, self.tables, path, rows=rows, seconds=seconds, everything=everything
+        )
 
     def _name(self) -> str:
         told = f"{self._repo.client.endpoint}\n{self._repo.key}\n{self._repo.sha}\nrows"

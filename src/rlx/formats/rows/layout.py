@@ -132,7 +132,12 @@ def _told(configs: Sequence[Mapping[str, object]], tables: Sequence[str]) -> Lay
 
 
 def _name(value: object) -> str:
-    return value[:_MAX_NAME] if isinstance(value, str) and value else "default"
+    return _spelled(value) if isinstance(value, str) and _spelled(value) else "default"
+
+
+def _spelled(name: object) -> str:
+    """A name that a ref can hold: of printable characters, without a slash at either end."""
+    return "".join(char for char in str(name)[:_MAX_NAME] if char.isprintable()).strip("/ ")
 
 
 def _inside(paths: Sequence[str], folder: object) -> Sequence[str]:
@@ -145,14 +150,14 @@ def _patterns(told: object) -> dict[str, list[str]]:
     if isinstance(told, str):
         return {"train": [told]}
     if isinstance(told, Mapping):
-        return {str(split)[:_MAX_NAME]: _words(value) for split, value in told.items() if _words(value)}
+        return {_spelled(split) or "train": _words(value) for split, value in told.items() if _words(value)}
     found: dict[str, list[str]] = {}
     for item in told if isinstance(told, list) else []:
         if isinstance(item, str):
             found.setdefault("train", []).append(item)
         elif isinstance(item, Mapping) and _words(item.get("path")):
             split = item.get("split")
-            found.setdefault(str(split)[:_MAX_NAME] if split else "train", []).extend(_words(item.get("path")))
+            found.setdefault((_spelled(split) if split else "") or "train", []).extend(_words(item.get("path")))
     return found
 
 

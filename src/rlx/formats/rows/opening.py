@@ -111,7 +111,10 @@ class RowFile:
         while not _is_over(source):
             if self.repo.client.budget.low("resolvers") or source.known.share * self.entry.size > _AHEAD:
                 return  # who asks for more gets it all the same
-            await anyio.to_thread.run_sync(_look_on, source)
+            try:
+                await anyio.to_thread.run_sync(_look_on, source)
+            except Unreadable:
+                return  # whoever asks for what follows is told why
         await anyio.to_thread.run_sync(self._save, source)
 
     def _save(self, source: Source) -> None:

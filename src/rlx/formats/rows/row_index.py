@@ -1,6 +1,7 @@
 """The index of an environment of rows: its first rows, looked at within a budget, to search, filter and count them."""
 
 import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -23,12 +24,17 @@ from rlx.index.tasks import Extra, Header, TaskIndex, write_index
 from rlx.model import TaskCard
 
 FIRST_ROWS: Final = 400
-"""Rows of each table that are looked at before the environment opens."""
+LEAST_ROWS: Final = 40
+FIRST_SECONDS: Final = 4.0
+"""Rows that are looked at before the environment opens: of all tables, of each at least, and for how long."""
 MAX_ROWS: Final = 20_000
 """Rows of all tables that are looked at."""
+MAX_SECONDS: Final = 180.0
 MAX_BYTES: Final = 128 * 1024 * 1024
-"""Of what they hold, as JSON."""
+"""For how long, and how much of what they hold, as JSON."""
 _CHUNK: Final = 200
+_EASY: Final = 0.5
+"""Seconds that a chunk may take; the next one is shorter where it takes more."""
 MEASURED: Final = ("reward", "turns", "tokens")
 """Of rollouts, what lists are sorted by."""
 _HELD: Final = 200
@@ -56,12 +62,14 @@ class RowIndex:
     """Every row of every table is in it."""
 
 
-async def build_index(repo: Repo, tables: Sequence[OpenTable], path: Path, *, rows: int, everything: bool) -> RowIndex:
+async def build_index(
+    repo: Repo, tables: Sequence[OpenTable], path: Path, *, rows: int, seconds: float, everything: bool
+) -> RowIndex:
     """Look at the first `rows` of each table, or of all together, and write what lists need to the new file `path`.
 
     `everything` tells that these are all tables there are. Raises what reading the Hub raises.
     """
-    budget = _Budget()
+    budget = _Budget(time.monotonic() + seconds)
     cards: list[TaskCard] = []
     extras: list[Extra] = []
     by_processor: dict[str, list[tuple[str, RowCard]]] = {}
@@ -128,6 +136,9 @@ def quotas(lengths: Sequence[int], budget: int) -> list[int]:
 
 @dataclass(slots=True)
 class _Budget:
+    until: float
+    chunk: int = 20
+    """Rows of the next chunk: more while they are looked at quickly, fewer while they are not."""
     left: int = MAX_BYTES
     held: dict[str, dict[Withheld, None]] = field(default_factory=dict)
 
@@ -138,7 +149,10 @@ async def _look(
     seen: list[tuple[str, RowCard]] = []
     held = budget.held.setdefault(table.id, {})
     while len(seen) < quota and budget.left > 0:
-        rows = await table.raw(len(seen), min(_CHUNK, quota - len(seen)), all_columns=False)
+        if seen and time.monotonic() > budget.until:
+            break
+        start = time.monotonic()
+        rows = await table.raw(len(seen), min(budget.chunk, quota - len(seen)), all_columns=False)
         if not rows:
             break
         for card, task, size in await anyio.to_thread.run_sync(_cards, table, rows):
@@ -148,6 +162,8 @@ async def _look(
             extras.append(Extra(card.search, ""))
         for row in rows:
             held.update(dict.fromkeys(row.shown.withheld[: max(0, _HELD - len(held))]))
+        took = time.monotonic() - start
+        budget.chunk = max(1, budget.chunk // 4) if took > _EASY else min(_CHUNK, budget.chunk * 2)
         await anyio.lowlevel.checkpoint()
     return seen
 

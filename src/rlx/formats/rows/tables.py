@@ -21,6 +21,8 @@ from rlx.hub.repo import Repo
 from rlx.model import TaskCard, Text
 from rlx.texts import Say, say
 
+SAMPLE_BYTES: Final = 1024 * 1024
+"""Of the rows by which a table is recognised, after the first one."""
 COUNTED: Final = 64
 """Files of a split that are looked into for a count; of more, the card's own count is believed."""
 
@@ -145,7 +147,7 @@ async def open_table(
     """Look into one split and settle who reads it. Raises what reading the Hub raises."""
     rows = await found.open(split)
     page = await rows.page(0, SAMPLED)
-    sample = [as_object(named(place.row.value)) for place in page.rows if place.row.broken is None]
+    sample = await anyio.to_thread.run_sync(_sample, page.rows)
     table = Table(
         key=repo.key,
         sha=repo.sha,
@@ -168,6 +170,29 @@ async def open_table(
     opened.refused, opened.known, opened.count, opened.trouble = page.refused, page.known, page.count, page.trouble
     await opened.look()
     return opened
+
+
+def _sample(places: Sequence[Place]) -> list[Mapping[str, object]]:
+    """The first rows, as far as they are not too long together: they are kept, and looked at by every processor."""
+    rows: list[Mapping[str, object]] = []
+    size = 0
+    for place in places:
+        if place.row.broken is None:
+            row = as_object(named(place.row.value))
+            size += weight(row)
+            if rows and size > SAMPLE_BYTES:
+                break
+            rows.append(row)
+    return rows
+
+
+def weight(value: object) -> int:
+    """About how much a value holds: its texts and its parts."""
+    if isinstance(value, str | bytes):
+        return len(value)
+    if isinstance(value, Mapping):
+        return sum(16 + weight(item) for item in value.values())
+    return sum(8 + weight(item) for item in value) if isinstance(value, list | tuple) else 8
 
 
 def corrected(table: OpenTable, roles: Roles) -> OpenTable:

@@ -42,7 +42,7 @@ class ParquetTable:
             with opener() as source:
                 groups = pq.ParquetFile(source).read_row_groups(list(range(first, last + 1)))
             rows = groups.slice(start - begins, stop - start).to_pylist()
-        except (pa.ArrowException, OSError, ValueError) as error:
+        except (pa.ArrowException, OSError, ValueError, OverflowError, LookupError) as error:
             raise Unreadable(f"Its rows cannot be read: {str(error)[:300]}") from error
         return [_row(row) for row in rows]
 
@@ -51,7 +51,7 @@ class ParquetTable:
             with opener() as source:
                 for batch in pq.ParquetFile(source).iter_batches(batch_size=_BATCH):
                     yield from map(_row, batch.to_pylist())
-        except (pa.ArrowException, OSError, ValueError) as error:
+        except (pa.ArrowException, OSError, ValueError, OverflowError, LookupError) as error:
             raise Unreadable(f"Its rows cannot be read: {str(error)[:300]}") from error
 
 
@@ -64,7 +64,7 @@ def open_arrow(data: bytes) -> ListTable:
         if table.nbytes > MAX_WHOLE:
             raise TooBig(f"It unpacks to more than {MAX_WHOLE:,} bytes.")
         rows = [_row(row) for row in table.to_pylist()]
-    except (pa.ArrowException, OSError, ValueError) as error:
+    except (pa.ArrowException, OSError, ValueError, OverflowError, LookupError) as error:
         raise Unreadable(f"It is not an Arrow file: {str(error)[:300]}") from error
     columns = {field.name: _type(field.type) for field in table.schema}
     return ListTable(rows, columns, len(data), _declared(table.schema, columns))
@@ -76,7 +76,7 @@ def open_parquet(opener: Opener) -> ParquetTable:
         with opener() as source:
             file = pq.ParquetFile(source)
             meta, schema = file.metadata, file.schema_arrow
-    except (pa.ArrowException, OSError, ValueError) as error:
+    except (pa.ArrowException, OSError, ValueError, OverflowError, LookupError) as error:
         raise Unreadable(f"It is not a parquet file: {str(error)[:300]}") from error
     sizes = [meta.row_group(number).num_rows for number in range(meta.num_row_groups)]
     columns = {field.name: _type(field.type) for field in schema}

@@ -22,6 +22,7 @@ from rlx.index.records import Counts, SummaryView, TaskView
 from rlx.model import Facets, Message, Support
 from rlx.texts import Say, say
 
+_VERSION: Final = re.compile(r"[\w.-]{1,20}")
 _MOST: Final = 0.5
 """Part of the first rows in which an agent must speak."""
 _BESIDE: Final = frozenset(
@@ -178,7 +179,8 @@ def _goes_on(value: object) -> bool:
 
 
 def _versions(sample: Sequence[Mapping[str, Any]]) -> str:
-    told = {item[:20] for row in sample if isinstance(item := row.get("schema_version"), str)}
+    versions = (row.get("schema_version") for row in sample)
+    told = {item for item in versions if isinstance(item, str) and _VERSION.fullmatch(item)}
     return ", ".join(sorted(told)[:4]) or "–"
 
 

@@ -241,7 +241,7 @@ class _told:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         import pyarrow as pa
 
-        if isinstance(error, pa.ArrowException | OSError | ValueError | OverflowError | StopIteration):
+        if isinstance(error, pa.ArrowException | OSError | ValueError | OverflowError | LookupError | StopIteration):
             raise Unreadable(say("viewer.parquet_broken")) from error
 
 
