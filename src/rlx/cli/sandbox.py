@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rlx.sandboxes.check import Verdict
     from rlx.settings import Settings
 
-app = new_app("See which sandboxes can run here, check them, and prepare what they need.")
+app = new_app("Check and prepare the sandboxes that rollouts run in.")
 
 KindArgument = Annotated[str, typer.Argument(metavar="KIND", help="One that rlx sandbox ls lists.")]
 

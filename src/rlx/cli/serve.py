@@ -60,6 +60,7 @@ def serve(
                 app = create_app(services)
                 group.start_soon(_warm, services)
                 group.start_soon(anyio.to_thread.run_sync, app.state.site.renderer.warm)
+                group.start_soon(app.state.launcher.look_around)
                 if worker and can_work():
                     group.start_soon(keep_working, settings, slots)
                 await serve_app(

@@ -90,6 +90,11 @@ class Launcher:
         """Where workers of this store say that they are ready."""
         return workers_folder(self._services.settings)
 
+    async def look_around(self) -> None:
+        """Find out what this machine can run, so that nobody who asks waits for it."""
+        for entry in entries():
+            await self._can_run(entry.name)
+
     async def options(
         self, key: EnvKey, ref: str, viewer: Viewer, revision: str | None = None
     ) -> tuple[RunOption, ...]:

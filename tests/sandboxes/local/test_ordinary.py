@@ -12,7 +12,8 @@ from rlx.sandboxes.local.kind import Local
 
 # Everything is imported before the change of user, who may not be able to read this interpreter's packages.
 DRIVER = """
-import asyncio, asyncio.unix_events, concurrent.futures.thread, dataclasses, encodings.idna, ipaddress, json, os, shlex, sys
+import asyncio, asyncio.unix_events, concurrent.futures.thread, dataclasses, encodings.idna, ipaddress
+import json, os, shlex, sys
 from rlx.sandboxes.base import SandboxSpec
 from rlx.sandboxes.check import check
 from rlx.sandboxes.local import sandbox
