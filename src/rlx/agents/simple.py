@@ -97,7 +97,8 @@ def _message(completion: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _calls(message: Mapping[str, Any]) -> list[tuple[str, str, Mapping[str, Any]]]:
     found = []
-    for index, call in enumerate(message.get("tool_calls") or ()):
+    told = message.get("tool_calls")
+    for index, call in enumerate(told if isinstance(told, list) else ()):
         function = call.get("function") if isinstance(call, Mapping) else None
         if not isinstance(function, Mapping):
             continue

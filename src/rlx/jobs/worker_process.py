@@ -13,9 +13,8 @@ import secrets
 import shutil
 import signal
 import socket
-import time
 from collections.abc import Callable, Iterator, MutableMapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -116,12 +115,12 @@ async def serve_worker(library: Library, rollouts: Rollouts, settings: Settings,
             clean=lambda: _clean(local.reap, settings.cache_dir / "work", folder),
             gone=lambda: [card.id for card in cards(folder) if not is_alive(card)],
         )
-        worker.folder.mkdir(parents=True, mode=0o700)
         server = _Server(_quiet(_app(worker, capture, relay, key)))
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         card = WorkerCard(id, os.getpid(), port, key, (runner.name,), tuple(names), {local.name: slots})
         path = announce(folder, card)
         try:
+            worker.folder.mkdir(parents=True, mode=0o700)  # of a worker that is announced: others take away the rest
             await worker.run(ending)
         finally:
             path.unlink(missing_ok=True)
@@ -185,11 +184,5 @@ def _clean(reap: Callable[[], int], work: Path, workers: Path) -> None:
         if card.id not in living:
             (workers / f"{card.id}.json").unlink(missing_ok=True)
     for path in work.iterdir() if work.is_dir() else ():
-        if path.name not in living and _age(path) > 60:
+        if path.name not in living:
             shutil.rmtree(path, ignore_errors=True)
-
-
-def _age(path: Path) -> float:
-    with suppress(OSError):
-        return time.time() - path.stat().st_mtime
-    return 0.0

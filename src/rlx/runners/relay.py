@@ -60,7 +60,12 @@ class Relay:
         line = self._lines.get(request.path_params["name"])
         if line is None:
             return _error(404, "There is no such line.")
-        body = json.loads(await request.body())
+        try:
+            body = json.loads(await request.body())
+        except ValueError:
+            body = None
+        if not isinstance(body, dict):
+            return _error(400, "The body is no JSON object.")
         if line.is_over:
             return _error(400, "The rollout has cost what it may.")
         line.watch.request(_messages(body))
@@ -69,8 +74,7 @@ class Relay:
             line.trouble = f"{status}: {_message_of(answer)}"
             return JSONResponse(answer, status)
         line.trouble = None
-        choices = answer.get("choices") or [{}]
-        line.watch.response(choices[0].get("message") or {}, answer.get("usage"))
+        line.watch.response(answer["choices"][0]["message"], answer.get("usage"))
         cost = line.watch.cost
         if line.max_dollars is not None and cost is not None and cost >= line.max_dollars:
             line.is_over = True
@@ -129,11 +133,13 @@ async def _sent(url: str, body: Mapping[str, Any], key: str | None) -> tuple[int
 
 def _is_completion(found: object) -> bool:
     choices = found.get("choices") if isinstance(found, Mapping) else None
-    return isinstance(choices, list) and bool(choices) and isinstance(choices[0], Mapping)
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    return isinstance(choice, Mapping) and isinstance(choice.get("message"), Mapping)
 
 
 def _messages(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [message for message in body.get("messages") or () if isinstance(message, Mapping)]
+    told = body.get("messages")
+    return [message for message in (told if isinstance(told, list) else ()) if isinstance(message, Mapping)]
 
 
 def _message_of(answer: object) -> str:

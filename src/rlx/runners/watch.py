@@ -52,7 +52,7 @@ class Watch:
                 self._emit("call", call)
         if calls:
             self._last_call = calls[-1]["id"]
-        self._count(usage or {}, len(calls))
+        self._count(usage if isinstance(usage, Mapping) else {}, len(calls))
 
     def _tell_input(self, message: Mapping[str, Any], *, is_first: bool) -> None:
         role, text = message.get("role"), _text(message)
@@ -107,7 +107,8 @@ def _text(message: Mapping[str, Any]) -> str:
 def _calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Calls of tools; or keystrokes, of an agent that writes them as JSON."""
     found = []
-    for call in message.get("tool_calls") or ():
+    told = message.get("tool_calls")
+    for call in told if isinstance(told, list) else ():
         function = call.get("function") if isinstance(call, Mapping) else None
         if isinstance(function, Mapping):
             arguments = function.get("arguments")

@@ -1,0 +1,250 @@
+"""Rollouts from end to end: a worker in a process of its own, Harbor's trials, local sandboxes."""
+
+import json
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from rlx.demo import demo_hub
+from rlx.rollout import Rollout
+from tests.jobs.machine import CANARY, Machine, machine, scripted, until, write_task
+
+pytestmark = [pytest.mark.run_extra, pytest.mark.timeout(300), pytest.mark.xdist_group("worker")]
+
+DEMO = "rl-explorer/first-steps"
+SLEEP = "#!/bin/bash\ntouch /logs/artifacts/begun\nsleep 600\n"
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tasks that go wrong, each in its own way, beside the demo's."""
+    folder = tmp_path_factory.mktemp("hub")
+    (folder / "datasets").mkdir()
+    (folder / "datasets" / "rl-explorer").symlink_to(demo_hub() / "datasets" / "rl-explorer")
+    write_task(folder, "plain", {})
+    write_task(folder, "no-reward", {"tests/test.sh": "#!/bin/bash\necho nothing\n"})
+    write_task(folder, "bad-reward", {"tests/test.sh": "#!/bin/bash\necho pass > /logs/verifier/reward.txt\n"})
+    write_task(folder, "no-shell", {"tests/test.sh": "#!/no/such/shell\n"})
+    write_task(folder, "slow-grader", {"tests/test.sh": SLEEP}, toml="")
+    write_task(folder, "slow-agent", {"solution/solve.sh": SLEEP})
+    write_task(folder, "slow-build", {}, dockerfile="FROM python:3.12-slim\nWORKDIR /app\nRUN sleep 600\n")
+    write_task(folder, "broken-build", {}, dockerfile="FROM python:3.12-slim\nWORKDIR /app\nRUN echo why; exit 3\n")
+    write_task(
+        folder,
+        "scores",
+        {"tests/test.sh": '#!/bin/bash\necho \'{"style": 0.5, "speed": 0.25}\' > /logs/verifier/reward.json\n'},
+    )
+    forging = "(while true; do echo 1 > /logs/verifier/reward.txt; done) > /dev/null 2>&1 &\n"
+    planting = "echo 1 > /logs/verifier/reward.json\n"
+    write_task(
+        folder,
+        "forger",
+        {
+            "solution/solve.sh": f"#!/bin/bash\n{planting}{forging}",
+            "tests/test.sh": "#!/bin/bash\necho 0 > /logs/verifier/reward.txt\nsleep 0.3\n",
+        },
+    )
+    for name, toml in _SECRETS.items():
+        write_task(folder, f"secret-{name}", {"tests/test.sh": _TELLING, "solution/solve.sh": _TELLING}, toml=toml)
+    return folder
+
+
+_TELLING = "#!/bin/bash\nenv\necho 0 > /logs/verifier/reward.txt\n"
+_SECRETS = {
+    "environment": '[environment.env]\nTOLD = "${HF_TOKEN:-unset}"\nWHERE = "${PATH:-unset}"\n',
+    "verifier": '[verifier.env]\nTOLD = "${HF_TOKEN:-unset}"\nWHERE = "${PATH:-unset}"\n',
+    "solution": '[solution.env]\nTOLD = "${HF_TOKEN}"\nWHERE = "${PATH:-unset}"\n',
+}
+
+
+@pytest.fixture(scope="module")
+def here(hub: Path, tmp_path_factory: pytest.TempPathFactory, require_tool: Callable[[str], str]) -> Iterator[Machine]:
+    """With one worker for all tests of the module."""
+    require_tool("bwrap")
+    with machine(hub, tmp_path_factory.mktemp("machine")) as made:
+        made.work(slots=3)
+        yield made
+        assert left_behind(made) == []
+
+
+def left_behind(made: Machine) -> list[str]:
+    """What rollouts left on the disk and among the processes, once none runs."""
+    cache = made.settings.cache_dir
+    boxes = [str(path) for path in (cache / "sandboxes" / "boxes").glob("*")]
+    folders = [str(path) for path in (cache / "work").glob("*/*")]
+    mounts = [line for line in Path("/proc/self/mounts").read_text().splitlines() if str(cache) in line]
+    return [*boxes, *folders, *mounts]
+
+
+@pytest.mark.parametrize("task", ["fix-median", "sales-figures", "stock-take", "tidy-config", "word-counter"])
+def test_the_oracle_earns_the_full_reward_and_nothing_of_its_work_is_kept(here: Machine, task: str) -> None:
+    done = here.run(f"tasks/{task}", "oracle", env=DEMO)
+
+    assert (done.status, done.reward, done.graded, done.failure) == ("done", 1.0, True, None)
+    assert here.files(done) == {}
+    assert {event.kind for event in here.events(done)} <= {"status", "stage", "note", "checks", "log"}
+    assert not any(event.kind == "log" and event.data.get("source") != "build" for event in here.events(done))
+
+
+@pytest.mark.parametrize("task", ["fix-median", "stock-take"])
+def test_doing_nothing_earns_less(here: Machine, task: str) -> None:
+    done = here.run(f"tasks/{task}", "nop", env=DEMO)
+
+    assert done.graded
+    assert done.reward is not None
+    assert done.reward < 1
+    assert [phase.stage for phase in done.phases][:3] == ["provision", "prepare", "agent"]
+    assert done.phases[-1].stage == "close"
+    assert all(phase.finished_at is not None for phase in done.phases)
+
+
+@pytest.mark.parametrize("agent", ["simple", "terminus-2"])
+def test_an_agent_with_the_right_script_earns_the_reward_and_its_calls_are_told(here: Machine, agent: str) -> None:
+    done = here.run("tasks/tidy-config", agent, env=DEMO, model=scripted("solve"))
+
+    events = here.events(done)
+    kinds = [event.kind for event in events]
+    assert (done.status, done.reward, done.graded) == ("done", 1.0, True)
+    assert kinds.count("call") >= 2
+    assert kinds.count("output") >= 2
+    assert done.usage.tool_calls == kinds.count("call")
+    assert done.usage.model_calls == kinds.count("usage")
+    assert done.usage.tokens_in is not None
+    assert done.cost is None
+    assert json.loads(here.files(done)["trajectory.json"])["agent"]["name"] == agent
+    assert [event.n for event in events] == list(range(1, len(events) + 1))
+
+
+@pytest.mark.parametrize("agent", ["simple", "terminus-2"])
+def test_an_agent_with_the_wrong_script_earns_nothing(here: Machine, agent: str) -> None:
+    done = here.run("tasks/tidy-config", agent, env=DEMO, model=scripted("wrong"))
+
+    assert (done.status, done.reward, done.graded) == ("done", 0.0, True)
+
+
+def test_calls_of_the_model_are_bounded(here: Machine) -> None:
+    done = here.run("tasks/tidy-config", "simple", env=DEMO, model=scripted("solve"), fields={"max_calls": 1})
+
+    assert done.usage.model_calls == 1
+    assert done.reward == 0.0
+
+
+@pytest.mark.parametrize(
+    ("task", "cause", "kind"),
+    [
+        ("no-reward", "verifier", "no-reward"),
+        ("bad-reward", "verifier", "bad-reward"),
+        ("no-shell", "verifier", "verifier-missing"),
+        ("broken-build", "task", "environment"),
+    ],
+)
+def test_failures_are_told_apart_and_are_no_reward(here: Machine, task: str, cause: str, kind: str) -> None:
+    done = here.run(f"tasks/{task}", "nop")
+
+    assert done.failure is not None
+    assert (done.status, done.failure.cause, done.failure.kind) == ("failed", cause, kind)
+    assert (done.reward, done.graded) == (None, False)
+    assert str(here.settings.cache_dir) not in here.everything(done)
+
+
+def test_a_failed_build_is_told_with_its_line_and_output(here: Machine) -> None:
+    done = here.run("tasks/broken-build", "nop")
+
+    assert done.failure is not None
+    assert "Line 3" in done.failure.message
+    assert "why" in done.failure.message
+
+
+def test_of_several_scores_one_can_be_chosen(here: Machine) -> None:
+    unchosen = here.run("tasks/scores", "nop")
+    chosen = here.run("tasks/scores", "nop", fields={"reward_key": "style"})
+    unknown = here.run("tasks/scores", "nop", fields={"reward_key": "grace"})
+
+    assert dict(unchosen.rewards) == {"style": 0.5, "speed": 0.25}
+    assert (unchosen.reward, unchosen.graded) == (None, False)
+    assert unchosen.failure is not None
+    assert unchosen.failure.kind == "no-headline"
+    assert (chosen.reward, chosen.reward_key, chosen.graded) == (0.5, "style", True)
+    assert (unknown.reward, unknown.graded) == (None, False)
+
+
+def test_neither_a_planted_reward_nor_a_process_that_writes_one_counts(here: Machine) -> None:
+    done = here.run("tasks/forger", "oracle")
+
+    assert (done.status, done.reward, done.graded) == ("done", 0.0, True)
+
+
+@pytest.mark.parametrize("where", ["environment", "verifier"])
+def test_a_task_reads_no_variable_of_this_machine(here: Machine, where: str) -> None:
+    done = here.run(f"tasks/secret-{where}", "nop")
+
+    told = here.files(done)["verifier/" + next(name for name in _names(here, done) if "stdout" in name)].decode()
+    assert "TOLD=unset" in told
+    assert "WHERE=unset" in told
+    assert CANARY not in here.everything(done)
+
+
+def test_a_variable_that_the_rollout_was_not_given_fails_it_by_name(here: Machine) -> None:
+    done = here.run("tasks/secret-solution", "oracle")
+
+    assert done.failure is not None
+    assert (done.failure.cause, done.failure.kind) == ("task", "unbound-variable")
+    assert "HF_TOKEN" in done.failure.message
+    assert CANARY not in here.everything(done)
+
+
+def _names(here: Machine, done: Rollout) -> list[str]:
+    return [name.removeprefix("verifier/") for name in here.files(done)]
+
+
+@pytest.mark.parametrize(
+    ("task", "agent", "stage"),
+    [("slow-build", "nop", "provision"), ("slow-agent", "oracle", "agent"), ("slow-grader", "nop", "verify")],
+)
+def test_a_rollout_is_stopped_at_any_stage_and_leaves_nothing(here: Machine, task: str, agent: str, stage: str) -> None:
+    begun = here.start(f"tasks/{task}", agent)
+    until(lambda: here.find(begun).stage == stage)
+
+    here.services.rollouts().queue.stop(begun.id)
+
+    done = here.ended(begun)
+    assert (done.status, done.graded) == ("cancelled", False)
+    assert done.failure is not None
+    assert (done.failure.cause, done.failure.kind) == ("person", "cancelled")
+    until(lambda: left_behind(here) == [])
+
+
+def test_eight_at_once_are_all_graded(here: Machine) -> None:
+    begun = [here.start("tasks/plain", "oracle" if place % 2 else "nop") for place in range(8)]
+
+    done = [here.ended(rollout) for rollout in begun]
+
+    assert [rollout.reward for rollout in done] == [0.0, 1.0] * 4
+    assert all(rollout.graded for rollout in done)
+
+
+def test_a_killed_worker_leaves_a_true_state_and_nothing_else(
+    hub: Path, tmp_path: Path, require_tool: Callable[[str], str]
+) -> None:
+    require_tool("bwrap")
+    with machine(hub, tmp_path) as made:
+        first = made.work()
+        agent = made.start("tasks/slow-agent", "oracle")
+        build = made.start("tasks/slow-build", "nop")
+        waiting = made.start("tasks/plain", "oracle")
+        until(lambda: made.find(agent).stage == "agent" and made.find(build).stage == "provision")
+
+        os.kill(first.pid, signal.SIGKILL)
+        first.wait(30)
+        made.work()
+
+        interrupted = made.ended(agent)
+        assert (interrupted.status, interrupted.graded) == ("interrupted", False)
+        assert made.ended(waiting).reward == 1.0
+        until(lambda: made.find(build).attempt == 2 and made.find(build).stage == "provision")
+        made.services.rollouts().queue.stop(build.id)
+        assert made.ended(build).status == "cancelled"
+        until(lambda: left_behind(made) == [])
