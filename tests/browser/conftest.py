@@ -15,6 +15,12 @@ from urllib.request import urlopen
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 
+from rlx.jobs.queue_service import open_rollouts
+from rlx.settings import Settings
+from rlx.store.instance import InstanceFile
+from tests.browser.page_types import DONE, FAILED, SOLVED
+from tests.recorded import Recorder
+
 ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -88,7 +94,7 @@ class Visitor:
 def served(*arguments: str, store: Path) -> Iterator[str]:
     """The address of `rlx serve ARGUMENTS` in a process of its own."""
     env = {"PATH": "", "HOME": str(store), "RLX_CACHE_DIR": str(store / "cache"), "RLX_STORE": str(store / "store")}
-    command = [sys.executable, "-m", "rlx", "serve", *arguments, "--port", "0"]
+    command = [sys.executable, "-m", "rlx", "serve", *arguments, "--port", "0", "--no-worker"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=env)
     try:
         assert process.stderr is not None
@@ -120,8 +126,22 @@ def read(url: str, *paths: str) -> None:
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory, fixture_hub: Path) -> Iterator[str]:
     """The address of a server over the fixture hub."""
-    with served("--hub", str(fixture_hub), store=tmp_path_factory.mktemp("site")) as url:
+    store = tmp_path_factory.mktemp("site")
+    with recording(store) as recorder:
+        recorder.done(id=DONE)
+        recorder.oracle(id=SOLVED)
+        recorder.failed(id=FAILED)
+    with served("--hub", str(fixture_hub), store=store) as url:
         yield url
+
+
+@contextmanager
+def recording(store: Path) -> Iterator[Recorder]:
+    """Writes rollouts into the store of a server."""
+    settings = Settings(store=store / "store", cache_dir=store / "cache")
+    rollouts = open_rollouts(settings, InstanceFile(settings.store))
+    yield Recorder(rollouts, "acme/layout-tasks", "tasks/fix-parser")
+    rollouts.close()
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,9 @@ class PageType:
 _PART = "a-very-long-folder-name-that-goes-on-and-on"
 LONG = f"{_PART}/{_PART}/{_PART}/{_PART}/and-ends-with-a-name-that-brings-the-whole-path-past-two-hundred-characters"
 
+DONE, SOLVED, FAILED = "0000000000000001", "0000000000000002", "0000000000000003"
+"""Ids of rollouts that the fixture hub's site has: an agent's, the reference solution's, one that failed."""
+
 PAGE_TYPES = (
     PageType("explore", "/"),
     PageType("explore_filtered", "/?q=acme&f=framework:Harbor&sort=name"),
@@ -62,6 +65,16 @@ PAGE_TYPES = (
     PageType("server_task_at_root", "/s/acme/chess-env/t", 404),
     PageType("rollout", "/t/acme/rows-traces/chat/train/0"),
     PageType("rollout_with_a_picture", "/t/acme/rows-traces/chat/train/2"),
+    PageType("runs", "/runs"),
+    PageType("runs_found", "/runs?f=agent:simple&sort=reward"),
+    PageType("runs_nothing", "/runs?outcome=active"),
+    PageType("run", f"/run/{DONE}"),
+    PageType("run_of_the_solution", f"/run/{SOLVED}"),
+    PageType("run_failed", f"/run/{FAILED}"),
+    PageType("run_file", f"/run/{DONE}?path=verifier/ctrf.json"),
+    PageType("run_file_image", f"/run/{DONE}?path=artifacts/app/dot.png"),
+    PageType("run_file_withheld", f"/run/{DONE}?path=artifacts/solution/solve.sh", 403),
+    PageType("run_missing", "/run/0000000000000009", 404),
     PageType("login", "/login"),
     PageType("patterns", "/-/patterns"),
     PageType("missing", "/d/acme/no-such-environment", 404),
