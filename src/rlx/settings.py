@@ -69,3 +69,7 @@ class Settings(BaseSettings):
     """Environments indexed at once."""
     pack_budget: int = 512 * 1024 * 1024
     """Bytes of task texts kept for one environment; past it only the core files are."""
+    sandbox_network: bool = True
+    """Let local sandboxes that ask for a network reach HTTP and HTTPS servers, through a proxy of ours."""
+    sandbox_layers: int = 20 * 1024**3
+    """Bytes of layers kept for local sandboxes, the latest used first."""

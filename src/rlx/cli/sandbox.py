@@ -93,7 +93,7 @@ def prepare(format: FormatOption = "auto") -> None:
     local = Local(settings)
     reaped = local.reap()
     if reaped:
-        note(f"{reaped:,} left by killed processes, removed.")
+        note(f"{reaped:,} removed that killed processes left, or that had not been used for long.")
     records: list[Record] = [
         {"layer": local.base(), "holds": ["this host's system"]},
         {"layer": prepare_tools(local.layers), "holds": [wheel.name for wheel in wheels()]},

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -53,13 +54,11 @@ COMMANDS = {
 
 @pytest.mark.timeout(300)
 @pytest.mark.skipif(os.geteuid() != 0, reason="the tests run as an ordinary user as it is")
-def test_every_promise_is_kept_for_an_ordinary_user(local: Local, tmp_path_factory: pytest.TempPathFactory) -> None:
-    for folder in (cache := tmp_path_factory.mktemp("ordinary")).parents:
-        if folder.name.startswith("pytest-") and not folder.stat().st_mode & 0o001:
-            folder.chmod(0o711)
-    cache.chmod(0o777)
-    command = [sys.executable, "-c", DRIVER, str(cache), json.dumps(COMMANDS)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path.cwd())
+def test_every_promise_is_kept_for_an_ordinary_user(local: Local) -> None:
+    with tempfile.TemporaryDirectory(prefix="rlx-ordinary-") as cache:  # pytest's own folders are closed to others
+        Path(cache).chmod(0o777)
+        command = [sys.executable, "-c", DRIVER, cache, json.dumps(COMMANDS)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path.cwd())
     assert done.returncode == 0, done.stderr[-2000:]
     found = json.loads(done.stdout)
     assert {each["promise"]: each["detail"] for each in found["verdicts"] if each["state"] == "failed"} == {}

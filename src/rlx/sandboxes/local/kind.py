@@ -24,6 +24,8 @@ class LocalOptions:
     """Let sandboxes that ask for it reach HTTP and HTTPS servers through a proxy of ours."""
     cgroups: bool = True
     """Make control groups where that is possible."""
+    layers: int = 20 * 1024**3
+    """Bytes of layers that are kept, the latest used first."""
 
 
 class Local:
@@ -31,9 +33,9 @@ class Local:
 
     name = "local"
 
-    def __init__(self, settings: Settings, options: LocalOptions = LocalOptions()) -> None:
+    def __init__(self, settings: Settings, options: LocalOptions | None = None) -> None:
         self.folder: Path = settings.cache_dir / "sandboxes"
-        self.options = options
+        self.options = options or LocalOptions(settings.sandbox_network, layers=settings.sandbox_layers)
         self.layers = LayerStore(self.folder / "layers")
         self._base = threading.Lock()
 
@@ -76,5 +78,5 @@ class Local:
         return key
 
     def reap(self) -> int:
-        """Remove what killed workers left. Returns how many sandboxes and layers that were."""
-        return reap(self.folder / "boxes") + self.layers.sweep()
+        """Remove what killed workers left, and layers past what is kept. Returns how many sandboxes and layers."""
+        return reap(self.folder / "boxes") + self.layers.sweep() + len(self.layers.prune(self.options.layers))

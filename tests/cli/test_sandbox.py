@@ -1,0 +1,46 @@
+"""`rlx sandbox`: which kinds there are, whether they run here, and whether they keep their promises."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rlx.sandboxes.local.kind import Local
+from rlx.settings import Settings
+from tests.cli.conftest import Rlx
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether local sandboxes run here; the command line keeps theirs in a folder of the test."""
+    monkeypatch.setenv("RLX_CACHE_DIR", str(tmp_path))
+    return Local(Settings(cache_dir=tmp_path)).can_run().__class__.__name__ == "Possible"
+
+
+def test_kinds_are_listed_with_whether_they_run_and_why_not(rlx: Rlx, runs: bool) -> None:
+    [local] = json.loads(rlx("sandbox", "ls", "--format", "json").out)
+    assert local["kind"] == "local"
+    assert local["runs"] is runs
+    assert bool(local["why"]) is not runs
+    assert any("approximated" in text for text in local["notes"]) is runs
+
+
+def test_promises_are_tried_and_told(rlx: Rlx, runs: bool) -> None:
+    told = rlx("sandbox", "check", "local", "--only", "environment", "--format", "json")
+    [found] = json.loads(told.out)
+    assert found["promise"] == "environment and working folder are as told"
+    assert (found["state"], told.code) == (("ok", 0) if runs else ("not here", 1))
+
+
+def test_where_none_can_run_it_says_what_to_do(rlx: Rlx, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RLX_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))  # where no bubblewrap is; and the wheel is not part of the tests
+    [local] = json.loads(rlx("sandbox", "ls", "--format", "json").out)
+    if not local["runs"]:
+        assert "Install the Debian package bubblewrap" in local["why"]
+        assert rlx("sandbox", "check").code == 1
+
+
+def test_an_unknown_kind_or_promise_is_bad_input(rlx: Rlx) -> None:
+    assert rlx("sandbox", "check", "nothing").code == 2
+    assert rlx("sandbox", "check", "local", "--only", "no such words").code == 2
