@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from rlx.answers import keys
 from rlx.answers.echoes import Echoes, patch_at
-from rlx.answers.shown import MARK, Json, MaskedJson, Withheld, clean, show_json
+from rlx.answers.shown import ARCHIVE, MARK, Json, MaskedJson, Withheld, clean, show_json
 from rlx.texts import Say, say
 
 NODES = 200_000
@@ -44,6 +44,8 @@ class Policy:
     """Paths of objects, or of JSON texts of them, of which nothing is shown but what `allow` and `look` name."""
     echoes: frozenset[str] = frozenset()
     """Paths of values, as `messages`, in whose texts what is withheld elsewhere in the record is withheld too."""
+    apart: frozenset[str] = frozenset()
+    """Keys of archives whose files are shown by themselves: `ARCHIVE` stands there, and nothing is withheld."""
     given: frozenset[str] = frozenset()
     """Paths of tables handed to a solution: only values that name a variable (`${NAME}`) are shown."""
 
@@ -182,6 +184,9 @@ class _Walk:
             place = f"{path}.{label}" if path else label
             plain = place.replace("[]", "").lstrip(".")
             whole = keys.flat(label)
+            if label in self.policy.apart:
+                shown[label] = ARCHIVE if inner else None
+                continue
             if plain in self.policy.allow:
                 shown[label] = self.plain(inner)
                 continue
@@ -203,10 +208,10 @@ class _Walk:
     def _reason(
         self, key: str, place: str, plain: str, value: object, names: frozenset[str], zone: _Zone
     ) -> Say | None:
-        if self.policy.columns is not None and "." not in plain and key not in self.policy.columns:
-            return say("answers.column")
         if key in self.policy.deny or plain in self.policy.deny:
             return say("answers.denied")
+        if self.policy.columns is not None and "." not in plain and key not in self.policy.columns:
+            return say("answers.key" if keys.hides(key, value, names) else "answers.column")
         if plain.rpartition(".")[0] in self.policy.given and not VARIABLE.fullmatch(str(value)):
             return say("answers.denied")
         if plain in self.policy.look or (zone.schema and (key in _SCHEMA_WORDS or _is_parameter(value))):

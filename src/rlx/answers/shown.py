@@ -14,6 +14,9 @@ _KEY = object()
 MARK = "‹withheld›"
 """Stands where an answer stood."""
 
+ARCHIVE = "‹archive›"
+"""Stands where an archive stood whose files are shown."""
+
 type Json = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 
 

@@ -93,6 +93,41 @@ async def test_the_commands_lay_the_tasks_out_as_harbor_reads_them(
             assert list((folder.parent / told.stdout.removesuffix("-aoracle")).glob("*/task.toml"))
 
 
+@pytest.mark.parametrize("wrapped", [False, True])
+async def test_the_commands_of_a_row_unpack_that_row_alone(
+    wrapped: bool, opening: Opening, tmp_path: Path, require_tool: Callable[[str], str]
+) -> None:
+    require_tool("sh")
+    other = {**TASK, "environment/other.txt": b"2"}
+    archives = [tar(in_folders({"inner": of}) if wrapped else of) for of in (TASK, other)]
+    data = parquet({"path": ["set/it's one", "set/two"], "task_binary": archives})
+    async with opening({"README.md": CARD, "data/t.parquet": data}) as environment:
+        pages = [await environment.task(f"train/{at}") for at in range(2)]
+    folder = tmp_path / "here" / "set-0"
+    (folder / "data").mkdir(parents=True)
+    (folder / "data/t.parquet").write_bytes(data)
+    for page in pages:
+        (code,) = [
+            block
+            for section in page.sections
+            if section.id == "run-there"
+            for block in section.blocks
+            if isinstance(block, Code)
+        ]
+        _, *lines, runs = code.text.split("\n")
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        env = {**os.environ, "PATH": path}
+        subprocess.run(["sh", "-e"], input="\n".join(lines), cwd=folder.parent, env=env, text=True, check=True)
+        told = subprocess.run(
+            ["sh", "-c", runs.replace("harbor run --path", "printf %s")], capture_output=True, text=True, check=True
+        )
+        root = folder.parent / told.stdout.removesuffix("-aoracle")
+        assert (root / "inner/task.toml" if wrapped else root / "task.toml").is_file()
+    inner = "inner/" if wrapped else ""
+    found = {str(file.relative_to(folder / "tasks")) for file in folder.rglob("tasks/**/*") if file.is_file()}
+    assert found == {f"it's one/{inner}{name}" for name in TASK} | {f"two/{inner}{name}" for name in other}
+
+
 def test_what_takes_more_than_a_few_commands_is_given_none() -> None:
     told = {"key": "acme/set", "sha": "0" * 40, "parents": ["a"], "unpack": [[f"{n}.zip", f"{n}"] for n in range(9)]}
     assert of_archives(told) is None

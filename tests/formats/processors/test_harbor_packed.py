@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlx.answers import MARK, whole
+from rlx.answers import whole
 from rlx.answers.rows import table_row
+from rlx.answers.shown import ARCHIVE
 from rlx.errors import BadInput, Forbidden, NotFound
 from rlx.formats.packed.budget import RefusedArchive
 from rlx.formats.packed.task import PackedTask, folder_name
@@ -89,13 +90,13 @@ def test_other_rows_are_not(row: Mapping[str, object]) -> None:
     assert HarborPacked().match(table(row)) is None
 
 
-def test_an_archive_is_withheld_where_the_row_itself_is_shown() -> None:
+def test_an_archive_is_left_out_where_the_row_itself_is_shown_and_is_not_called_withheld() -> None:
     for value in FORMS.values():
         row = {"task_id": "one", "task_binary": value, "note": "fine"}
         line = shown(HarborPacked().reading(table(row), {}), row)
-        assert line.value["task_binary"] == MARK
+        assert line.value["task_binary"] == ARCHIVE
         assert line.value["note"] == "fine"
-        assert [item.where for item in line.withheld] == ["data/train.parquet: task_binary"]
+        assert line.withheld == ()
 
 
 def test_roles_are_not_for_choosing() -> None:

@@ -2,13 +2,14 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from rlx.answers import prose
 from rlx.formats.packed.archive import suffix
 from rlx.formats.processors.support import run_there
 from rlx.ids import EnvKey
-from rlx.model import Section
+from rlx.model import Section, Text
 from rlx.texts import say
 
 HARBOR: Final = "0.25.0"
@@ -44,36 +45,87 @@ def of_archives(told: Mapping[str, Any]) -> Section | None:
     return _section([_download(told["key"], told["sha"], names), *lines, *runs])
 
 
-def of_rows(key: EnvKey, sha: str, paths: Sequence[str], column: str, *, wrapped: bool, zipped: bool) -> Section:
-    """For bytes in a column of parquet files; `wrapped` tells that each archive has the task's folder in it."""
-    folder = _folder(key.repo_id)
-    place = f'pathlib.Path({f"{folder}/tasks"!r}, f"{{row:05}}")' if not wrapped else f"{f'{folder}/tasks'!r}"
-    opened = "zipfile.ZipFile(packed).extractall(folder)"
-    if not zipped:
-        opened = 'tarfile.open(fileobj=packed).extractall(folder, filter="data")'
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Archives that are bytes in a column of parquet files."""
+
+    key: EnvKey
+    sha: str
+    paths: tuple[str, ...]
+    column: str
+    wrapped: bool
+    """Each archive has the task's folder in it."""
+    zipped: bool
+
+    @property
+    def extract(self) -> str:
+        """The call that unpacks `packed` into `folder`."""
+        if self.zipped:
+            return "zipfile.ZipFile(packed).extractall(folder)"
+        return 'tarfile.open(fileobj=packed).extractall(folder, filter="data")'
+
+    @property
+    def imports(self) -> tuple[str, str]:
+        return f"import io, pathlib, {'zipfile' if self.zipped else 'tarfile'}", "import pyarrow.parquet as pq"
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The cell of a row that is called by its name."""
+
+    column: str
+    value: str
+    folder: str
+    """Of the task: a name."""
+
+
+def of_row(cells: Cells, path: str, named: Named) -> Section:
+    """For one row of the file at `path`: it is looked up by what it is called, and lies in a folder called so."""
+    folder = _folder(cells.key.repo_id)
+    target = f"{folder}/tasks/{named.folder}"
+    modules, tables = cells.imports
     lines = [
-        _download(key.repo_id, sha, paths if len(paths) <= LISTED else ()),
+        _download(cells.key.repo_id, cells.sha, (path,)),
         "python - <<'EOF'",
-        f"import io, pathlib, {'zipfile' if zipped else 'tarfile'}",
-        "import pyarrow.parquet as pq",
+        modules,
+        tables,
         "",
-        f"row, column = -1, {column!r}",
+        f"file, columns = {f'{folder}/{path}'!r}, [{cells.column!r}]",
+        f"rows = pq.read_table(file, columns=columns, filters=[({named.column!r}, '=', {named.value!r})])",
+        f"folder, packed = {target!r}, io.BytesIO(rows[columns[0]][0].as_py())",
+        "pathlib.Path(folder).mkdir(parents=True, exist_ok=True)",
+        cells.extract,
+        "EOF",
+        f"harbor run --path {_quoted(target)} -a oracle",
+    ]
+    return _section(lines, say("packed.run.one", version=HARBOR))
+
+
+def of_rows(cells: Cells) -> Section:
+    """For all rows, each in a folder of its number where its archive has none."""
+    folder = _folder(cells.key.repo_id)
+    place = f'pathlib.Path({f"{folder}/tasks"!r}, f"{{row:05}}")' if not cells.wrapped else f"{f'{folder}/tasks'!r}"
+    lines = [
+        _download(cells.key.repo_id, cells.sha, cells.paths if len(cells.paths) <= LISTED else ()),
+        "python - <<'EOF'",
+        *cells.imports,
+        "",
+        f"row, column = -1, {cells.column!r}",
         f"for file in sorted(pathlib.Path({folder!r}).rglob('*.parquet')):",
         "    for cell in pq.read_table(file, columns=[column])[column].to_pylist():",
         "        row += 1",
         "        if cell:",
         f"            folder, packed = {place}, io.BytesIO(cell)",
-        f"            {opened}",
+        f"            {cells.extract}",
         "EOF",
         f"harbor run --path {_quoted(f'{folder}/tasks')} -a oracle",
     ]
     return _section(lines)
 
 
-def _section(lines: Sequence[str]) -> Section:
-    return run_there(
-        "Harbor", prose("\n".join(lines)), say("packed.run.needs", version=HARBOR), say("packed.run.agent")
-    )
+def _section(lines: Sequence[str], needs: Text | None = None) -> Section:
+    told = needs or say("packed.run.needs", version=HARBOR)
+    return run_there("Harbor", prose("\n".join(lines)), told, say("packed.run.agent"))
 
 
 def _download(repo_id: str, sha: str, names: Sequence[str]) -> str:

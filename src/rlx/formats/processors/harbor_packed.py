@@ -16,7 +16,7 @@ from rlx.formats.harbor.finish import SHARED
 from rlx.formats.harbor.summary import summary_view
 from rlx.formats.harbor.support import dataset_support
 from rlx.formats.packed.budget import TASK, RefusedArchive
-from rlx.formats.packed.run_there import of_rows
+from rlx.formats.packed.run_there import Cells, Named, of_row, of_rows
 from rlx.formats.packed.streams import kind_of
 from rlx.formats.packed.task import Around, PackedTask, folder_name, open_task
 from rlx.formats.packed.unpack import SETTINGS, unpack
@@ -73,13 +73,25 @@ class PackedRows:
     def __init__(self, column: str, table: Table) -> None:
         self._column = column
         self._evidence = say("packed.match", column=name(column))
-        self.policy = Policy("harbor-packed", deny=frozenset({column, *_columns(table)}))
-        self._runs = _runs(column, table)
-        self._around = replace(_shared([(row.get(column), _called(row)) for row in table.sample]), sections=self._runs)
+        self.policy = Policy("harbor-packed", apart=frozenset({column, *_columns(table)}))
+        self._cells = _cells(column, table)
+        self._runs = (of_rows(self._cells),) if self._cells is not None else ()
+        self._named = next((column for column in IDS if _tells_apart(column, table.sample)), "")
+        self._around = _shared([(row.get(column), _called(row)) for row in table.sample])
 
     def opened(self, row: ShownRow, value: Mapping[str, object]) -> PackedTask:
         """Raises `RefusedArchive`."""
-        return _opened(value.get(self._column), _called(value), self._around)
+        called = _called(value)
+        told = value.get(self._named)
+        runs = self._runs
+        if (
+            self._cells is not None
+            and isinstance(told, str)
+            and folder_name(told)
+            and row.value.get(self._named) != MARK
+        ):
+            runs = (of_row(self._cells, row.path, Named(self._named, told, folder_name(told))),)
+        return _opened(value.get(self._column), called, replace(self._around, sections=runs))
 
     def card(self, row: ShownRow) -> RowCard:
         """Of a row whose archive is refused: its name."""
@@ -162,19 +174,25 @@ def _shared(rows: Sequence[tuple[object, str]]) -> Around:
     )
 
 
-def _runs(column: str, table: Table) -> tuple[Section, ...]:
-    """How to run them elsewhere: for bytes in parquet files, each with a task at its top or in one folder."""
+def _tells_apart(column: str, sample: Sequence[Mapping[str, object]]) -> bool:
+    """Whether each row is called otherwise there."""
+    values = [value for row in sample if isinstance(value := row.get(column), str)]
+    return 0 < len(values) == len(sample) == len(set(values))
+
+
+def _cells(column: str, table: Table) -> Cells | None:
+    """What running them elsewhere takes: bytes in parquet files, each with a task at its top or in one folder."""
     cells = [_bytes(row[column]) for row in table.sample if isinstance(row.get(column), bytes)]
     if not cells or not all(path.endswith(".parquet") for path in table.paths):
-        return ()
+        return None
     try:
         roots = {path.count("/") for path in unpack(cells[0]) if path.rpartition("/")[2] == SETTINGS}
     except RefusedArchive:
-        return ()
+        return None
     kinds = {kind_of(cell[:_HEAD]) == "zip" for cell in cells}
     if min(roots, default=2) > 1 or len(kinds) > 1:
-        return ()
-    return (of_rows(table.key, table.sha, table.paths, column, wrapped=min(roots) == 1, zipped=kinds.pop()),)
+        return None
+    return Cells(table.key, table.sha, table.paths, column, wrapped=min(roots) == 1, zipped=kinds.pop())
 
 
 def _columns(table: Table) -> Iterator[str]:
