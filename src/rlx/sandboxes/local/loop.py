@@ -8,9 +8,11 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from typing import Any
+
+THREADS = 256
 
 
 def tending_loop() -> asyncio.AbstractEventLoop:
@@ -20,6 +22,8 @@ def tending_loop() -> asyncio.AbstractEventLoop:
 @cache
 def _loop(process: int) -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
+    # Files are carried in threads, each of which a slow sandbox may hold up; none may hold up another's limits.
+    loop.set_default_executor(ThreadPoolExecutor(THREADS, "rlx-sandboxes"))
     threading.Thread(target=loop.run_forever, name="rlx-sandboxes", daemon=True).start()
     return loop
 
