@@ -3,13 +3,18 @@
 import json
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rlx.demo import demo_hub
 from rlx.rollout import Rollout
+from rlx.runners.asked import ModelAsked
 from tests.jobs.machine import CANARY, Machine, machine, scripted, until, write_task
 
 pytestmark = [pytest.mark.run_extra, pytest.mark.timeout(300), pytest.mark.xdist_group("worker")]
@@ -67,7 +72,7 @@ def here(hub: Path, tmp_path_factory: pytest.TempPathFactory, require_tool: Call
     with machine(hub, tmp_path_factory.mktemp("machine")) as made:
         made.work(slots=3)
         yield made
-        assert left_behind(made) == []
+        until(lambda: left_behind(made) == [])
 
 
 def left_behind(made: Machine) -> list[str]:
@@ -215,6 +220,86 @@ def test_a_rollout_is_stopped_at_any_stage_and_leaves_nothing(here: Machine, tas
     assert done.failure is not None
     assert (done.failure.cause, done.failure.kind) == ("person", "cancelled")
     until(lambda: left_behind(here) == [])
+
+
+def test_the_key_of_an_endpoint_reaches_the_model_and_no_file(here: Machine) -> None:
+    key = "sk-RLXCANARYkeyOfSomebody"
+    with _endpoint() as (url, heard):
+        own = ModelAsked("endpoint", "org/model", base_url=url, api_key=key, dollars_in=1.0, dollars_out=1.0)
+        done = here.run("tasks/plain", "simple", model=own)
+
+    assert (done.reward, done.graded) == (1.0, True)
+    assert [call["model"] for call in heard] == ["org/model"] * 2
+    assert {call["key"] for call in heard} == {f"Bearer {key}"}
+    assert done.model is not None
+    assert done.model.host == url.removeprefix("http://").removesuffix("/v1")
+    assert done.cost == pytest.approx(2 * 1_000_000 / 1_000_000)
+    kept = here.everything(done) + "".join(
+        path.read_text("utf-8", "replace")
+        for folder in (here.settings.store, here.settings.cache_dir / "rollouts", here.settings.cache_dir / "work")
+        for path in folder.rglob("*")
+        if path.is_file()
+    )
+    assert key not in kept
+
+
+def test_a_rollout_ends_at_its_ceiling(here: Machine) -> None:
+    with _endpoint() as (url, heard):
+        own = ModelAsked("endpoint", "m", base_url=url, api_key="sk-key", dollars_in=1.0, dollars_out=1.0)
+        done = here.run("tasks/plain", "simple", model=own, fields={"max_dollars": 0.5})
+
+    assert len(heard) == 1
+    assert done.failure is not None
+    assert (done.status, done.failure.cause, done.graded) == ("failed", "limit", False)
+    assert "ceiling" in done.failure.message
+
+
+def test_a_model_that_refuses_is_told_as_such(here: Machine) -> None:
+    with _endpoint(status=401) as (url, _):
+        own = ModelAsked("endpoint", "m", base_url=url, api_key="sk-key-that-is-wrong")
+        done = here.run("tasks/plain", "simple", model=own)
+
+    assert done.failure is not None
+    assert (done.status, done.failure.cause) == ("failed", "model")
+    assert "401" in done.failure.message
+    assert (done.reward, done.graded) == (None, False)
+
+
+@contextmanager
+def _endpoint(status: int = 200) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """A model that has `simple` write the answer; every call of it counts half a million tokens, either way."""
+    heard: list[dict[str, Any]] = []
+
+    class Model(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            heard.append({"model": body["model"], "key": self.headers["authorization"]})
+            command = json.dumps({"command": "echo yes > /app/done"})
+            call = {"id": "c", "type": "function", "function": {"name": "bash", "arguments": command}}
+            message: dict[str, Any] = {"role": "assistant", "content": "done"}
+            if len(heard) == 1:
+                message["tool_calls"] = [call]
+            usage = {"prompt_tokens": 500_000, "completion_tokens": 500_000}
+            answer: dict[str, Any] = {"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
+            data = json.dumps(answer if status == 200 else {"error": {"message": "no such key"}}).encode()
+            self.send_response(status)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Tests print nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1", heard
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 def test_eight_at_once_are_all_graded(here: Machine) -> None:

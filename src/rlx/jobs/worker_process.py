@@ -13,16 +13,16 @@ import secrets
 import shutil
 import signal
 import socket
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import Route
 
 from rlx.agents.registry import agents
 from rlx.formats.base import Environment
@@ -32,8 +32,10 @@ from rlx.jobs.queue_service import Rollouts
 from rlx.jobs.worker import Materialize, Worker
 from rlx.model import ANONYMOUS, Viewer
 from rlx.rollout import Rollout
+from rlx.runners.registry import Surroundings, entries
 from rlx.runners.relay import Relay
 from rlx.runners.workers import Handed, WorkerCard, announce, cards, is_alive, workers_folder
+from rlx.sandboxes.local.kind import Local
 from rlx.settings import Settings
 
 _log = logging.getLogger(__name__)
@@ -93,31 +95,26 @@ async def serve_worker(library: Library, rollouts: Rollouts, settings: Settings,
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
         relay = Relay()
-        # Imported late: the worker alone has these, and they take seconds.
-        from rlx.runners.harbor.capture import create_capture
-        from rlx.runners.harbor.runner import HarborRunner
-        from rlx.sandboxes.local.kind import Local
-
-        for name in ("harbor", "openenv", "LiteLLM"):  # what they log of a trial is in its own files
-            logging.getLogger(name).setLevel(logging.CRITICAL)
+        app = Starlette(routes=[Route("/relay/{name}/v1/chat/completions", relay.endpoint, methods=["POST"])])
+        surroundings = Surroundings(settings, f"http://127.0.0.1:{port}", relay, app.mount)
+        runners = {entry.name: entry.load(surroundings) for entry in entries()}
         local = Local(settings)
-        capture = create_capture()
-        runner = HarborRunner(local, capture, relay, f"http://127.0.0.1:{port}")
         names = [entry.name for entry in agents()]
         folder = workers_folder(settings)
         worker = Worker(
             id=id,
             rollouts=rollouts,
-            runners={runner.name: runner},
-            offer=Offer([runner.name], names, {local.name: slots}),
+            runners=runners,
+            offer=Offer(list(runners), names, {local.name: slots}),
             materialize=materializer(library),
             folder=settings.cache_dir / "work" / id,
             clean=lambda: _clean(local.reap, settings.cache_dir / "work", folder),
             gone=lambda: [card.id for card in cards(folder) if not is_alive(card)],
         )
-        server = _Server(_quiet(_app(worker, capture, relay, key)))
+        app.add_route("/control/rollouts/{id}", _hearing(worker, key), methods=["PUT"])
+        server = _Server(_quiet(app))
         serving = asyncio.create_task(server.serve(sockets=[listener]))
-        card = WorkerCard(id, os.getpid(), port, key, (runner.name,), tuple(names), {local.name: slots})
+        card = WorkerCard(id, os.getpid(), port, key, tuple(runners), tuple(names), {local.name: slots})
         path = announce(folder, card)
         try:
             worker.folder.mkdir(parents=True, mode=0o700)  # of a worker that is announced: others take away the rest
@@ -141,7 +138,9 @@ def materializer(library: Library) -> Materialize:
     return materialize
 
 
-def _app(worker: Worker, capture: Any, relay: Relay, key: str) -> Starlette:
+def _hearing(worker: Worker, key: str) -> Callable[[Request], Awaitable[Response]]:
+    """Answers whoever starts rollouts."""
+
     async def told(request: Request) -> Response:
         """There is a rollout, and what it needs that is written nowhere."""
         offered = request.headers.get("authorization", "").removeprefix("Bearer ")
@@ -155,13 +154,7 @@ def _app(worker: Worker, capture: Any, relay: Relay, key: str) -> Starlette:
         worker.hear(request.path_params["id"], handed)
         return Response(status_code=204)
 
-    return Starlette(
-        routes=[
-            Route("/control/rollouts/{id}", told, methods=["PUT"]),
-            Route("/relay/{name}/v1/chat/completions", relay.endpoint, methods=["POST"]),
-            Mount("/capture", capture),
-        ]
-    )
+    return told
 
 
 class _Server(uvicorn.Server):

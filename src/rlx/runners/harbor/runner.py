@@ -21,6 +21,8 @@ from rlx.errors import SandboxError, TaskError
 from rlx.rollout import Failure, Stage
 from rlx.runners.base import Outcome, Run, cost_of
 from rlx.runners.harbor import hooks, kept, outcome
+from rlx.runners.harbor.capture import create_capture
+from rlx.runners.registry import Surroundings
 from rlx.runners.relay import Line, Relay, sender
 from rlx.runners.scrub import Scrub
 from rlx.runners.stages import GRACE
@@ -37,17 +39,20 @@ _FOLDERS: Final = "/root /home /srv /opt /etc /var/www"
 
 
 class HarborRunner:
-    """One for the worker. `url` is where its own server answers."""
+    """One for the worker."""
 
     name = "harbor"
 
-    def __init__(self, local: Local, capture: FastAPI, relay: Relay, url: str) -> None:
+    def __init__(self, surroundings: Surroundings) -> None:
         hooks.install()
         import_module("harbor.agents.terminus_2.terminus_2")  # which takes seconds, and is loaded when first asked for
-        self._local = local
-        self._capture = capture
-        self._relay = relay
-        self._url = url
+        for name in ("harbor", "openenv", "LiteLLM"):  # what they log of a trial is in its own files
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        self._local = Local(surroundings.settings)
+        self._relay = surroundings.relay
+        self._url = surroundings.url
+        self._capture = create_capture()
+        surroundings.mount("/capture", self._capture)
 
     async def run(self, run: Run) -> Outcome:
         return await _Running(self._local, self._capture, self._relay, self._url, run).play()
