@@ -18,6 +18,13 @@ unit_tests output outputs input_output completion response rationale explanation
 difficulty_explanation session_resolution_reasoning key_points rubric rubric_json rubric_pretty checklist hints
 hints_text sql FAIL_TO_PASS PASS_TO_PASS f2p p2p confusable_with s1_state s3_percent value_tolerance
 exp_cal_state verify_regex expected_ids score1 score_2 ref_text translation truth
+correctanswer answerkey finalanswer goldanswer answertext ANSWERs AnSwEr expectedoutput groundtruthlabel iscorrect
+explanation_1 explanation2 reference_2 cot_content final_decision y_true ans
+"""
+FOREIGN = """
+정답 답 답안 해답 모범_답안 풀이 해설 답변 答案 解答 解析 标准答案 参考答案 正解 回答 答え
+模範解答 respuesta Respuestas solución SOLUCIÓN antwort Lösung lösungen réponse resposta solução risposta ответ
+Правильный_ответ решение الإجابة إجابة ａｎｓｗｅｒ ｓｏｌｕｔｉｏｎ
 """
 HARMLESS = """
 question prompt resolution answerable expected_runtime_min golden_retriever target_lang target_language
@@ -26,6 +33,21 @@ expected_output_length num_solutions agent_ref data_source source_refs reward re
 max_output_tokens responses_create_params response_format response_mode extraction_mode difficulty metadata
 unexpected oracle_service oracle_dsn reference_url canonical_url private test_input split author_name $ref
 expert_time_estimate_min completion_tokens tool_choice label cmd
+answertype answerformat label_confidence response_1 response_2 output_a proof_1 sol1 sol2 cop exp
+"""
+ORDINARY = """
+id name title text body content description summary category categories tag tags topic subject author date created_at
+updated_at year month url link image image_path audio file filename path size width height length count total number
+index rank score scores points level grade difficulty weight price cost currency country city state region language
+lang locale source source_id dataset split train validation version license notes comment comments user username email
+role status kind group parent children position order priority start end duration time timestamp seed temperature
+model provider tokens prompt system instruction question context passage choices options input_ids attention_mask
+review rating stars sentence premise hypothesis dialogue utterances turns history messages tools functions function
+parameters repo commit branch issue problem statement entry_point starter_code preference reference_url private
+public best_practices copyright brightness insightful goldfish marigold answerable unanswered solvent expectation
+truthful
+autocorrect construe upright codebase testament patchwork
+질문 문제 유형 问题 题目 类型 質問 pregunta frage вопрос 답변_시간 答案类型
 """
 
 
@@ -37,6 +59,25 @@ def test_a_name_that_holds_answers_is_known(key: str) -> None:
 @pytest.mark.parametrize("key", HARMLESS.split())
 def test_a_harmless_name_is_let_through(key: str) -> None:
     assert not is_answer_key(key) or hides(key, 5, frozenset()) is False
+
+
+@pytest.mark.parametrize("key", FOREIGN.split())
+def test_an_answer_is_known_in_other_languages_and_letters(key: str) -> None:
+    assert is_answer_key(key)
+
+
+@pytest.mark.parametrize("key", ORDINARY.split())
+def test_an_ordinary_name_hides_nothing(key: str) -> None:
+    assert hides(key, "a text", frozenset({"id", "n"})) is False
+
+
+@given(
+    st.sampled_from([*ANSWERS.split(), *FOREIGN.split()]),
+    st.integers(0, 30),
+    st.sampled_from("\u200b\u00ad\u2060\ufeff"),
+)
+def test_what_cannot_be_seen_in_a_name_does_not_hide_it(key: str, at: int, unseen: str) -> None:
+    assert is_answer_key(key[:at] + unseen + key[at:])
 
 
 @pytest.mark.parametrize(
@@ -70,6 +111,17 @@ def test_separators_and_capitals_do_not_hide_an_answer(key: str, separator: str,
         ("patch", 4, ("major", "minor"), False),
         ("predicted_calls", ["f(1)"], ("reward",), True),
         ("predicted_calls", ["f(1)"], (), False),
+        ("label", "3", ("ctx", "endings"), True),
+        ("label", "True", ("premises", "conclusion"), True),
+        ("label", "1", ("sentence1", "sentence2"), True),
+        ("label", "pos", ("review",), True),
+        ("label", "B", ("choices",), True),
+        ("label_text", "positive", ("text",), True),
+        ("label_confidence", "high", ("text",), False),
+        ("cop", 2, ("question", "opa", "opb"), True),
+        ("exp", "As it is.", ("question", "options"), True),
+        ("cop", 2, ("name",), False),
+        ("exp", 12, ("question", "level"), False),
         ("cmd", "ls -la", ("invocation",), True),
         ("cmd", "ls -la", ("image",), True),
         ("cmd", "ls -la", ("name",), False),

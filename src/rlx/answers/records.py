@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, time
+from itertools import islice
 from typing import NamedTuple
 
 from rlx.answers import keys
@@ -21,6 +22,8 @@ from rlx.texts import Say, say
 NODES = 200_000
 """Values looked at in one record; the rest is withheld."""
 DEPTH = 100
+_NAMES = 100_000
+"""Keys of an object that are known to the others."""
 STRINGS = 16 * 1024 * 1024
 """Characters of JSON inside strings that are parsed for one record."""
 _REPORTED = 200
@@ -84,7 +87,7 @@ _TOLD = keys.names("function_call_output tool_result custom_tool_call_output")
 _TOOLS = keys.names("tool function")
 _ASSISTANT = keys.names("assistant gpt model ai agent bot")
 _JSON_START = re.compile(r"[\s\ufeff]*(?:\{\s*[\"'}\w]|\[\s*[\[{\"'\d\]-]|\"\s*(?:\\\"|[\[{]))")
-_LOOSE_KEY = re.compile(r"(?:[\"']|[{,]\s*)([A-Za-z_][\w .-]{0,60})\\*[\"']?\s*:")
+_LOOSE_KEY = re.compile(rf"(?:[\"']|[{{,]\s*)([^\W\d][\w .{keys.INVISIBLE}-]{{0,60}})\\*[\"']?\s*:")
 _OPAQUE = re.compile(r"(?:H4sI|eJ[wyzxk]|UEsD|gAS)[A-Za-z0-9+/=\s_-]{180,}")
 """Base64 of gzip, zlib, zip or pickle: hidden tests are shipped so."""
 
@@ -171,7 +174,7 @@ class _Walk:
             self.depth -= 1
 
     def mapping(self, value: Mapping[object, object], path: str, zone: _Zone) -> Json:
-        names = frozenset(keys.flat(str(key)) for key in list(value)[:2000])
+        names = frozenset(keys.flat(str(key)) for key in islice(value, _NAMES))
         told = zone.told or _is_tool_output(value)
         here = zone if told == zone.told else zone._replace(told=told)
         schema = zone.schema or _is_schema(value)

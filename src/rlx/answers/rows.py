@@ -19,8 +19,8 @@ _LINE: Final = 2 * 1024 * 1024
 _REPORTED: Final = 200
 _NESTED: Final = 500
 """Brackets of a line beyond which it is not searched for names but withheld."""
-_KEY = re.compile(r"[\"'](\w[\w .-]{0,60})\\*[\"']\s*:")
-_NAME = re.compile(r"\s*[\w .-]{1,60}\s*")
+_KEY = re.compile(rf"[\"']([\w{keys.INVISIBLE}][\w .{keys.INVISIBLE}-]{{0,60}})\\*[\"']\s*:")
+_NAME = re.compile(rf"\s*[\w .{keys.INVISIBLE}-]{{1,60}}\s*")
 _QUOTED = re.compile(r'"[^"]*"')
 _HEADERS: Final = 5
 """First rows of a table among which its header is looked for."""

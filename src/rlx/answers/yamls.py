@@ -17,7 +17,7 @@ from rlx.texts import say
 
 _PARSED: Final = 512 * 1024
 _ENTRY = re.compile(r"(?P<indent>[ ]*(?:- +)*)(?P<key>[\w$][\w .$/-]*|\"[^\"\n]*\"|'[^'\n]*')[ ]*:(?=[ \r\t]|$)[ \t]*")
-_FLOW = re.compile(r"[{,]\s*[\"']?(?P<key>[A-Za-z_][\w -]*)[\"']?\s*:")
+_FLOW = re.compile(r"[{,]\s*[\"']?(?P<key>[^\W\d][\w -]*)[\"']?\s*:")
 _TOOL_WORDS = keys.names(
     "target targets test tests command cmd label labels output outputs patch references response responses"
 )
