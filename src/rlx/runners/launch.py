@@ -24,7 +24,7 @@ from rlx.runners.endpoints import checked_address, host_of
 from rlx.runners.qualify import material, qualify
 from rlx.runners.workers import Handed, hand_over, living, workers_folder
 from rlx.sandboxes.base import Impossible, Possible
-from rlx.sandboxes.dockerfile.host import this_host
+from rlx.sandboxes.local.kind import Local
 from rlx.sandboxes.registry import entries, sandbox_kind
 from rlx.settings import Settings
 from rlx.store.instance import Instance
@@ -178,7 +178,7 @@ class Launcher:
         looked_at = await material(environment, ref)
         notes, warnings = option.notes, option.warnings
         if looked_at is not None:
-            verdict = await anyio.to_thread.run_sync(lambda: qualify(looked_at, this_host()))
+            verdict = await anyio.to_thread.run_sync(lambda: qualify(looked_at, Local(self._services.settings).host()))
             if verdict.reason is not None:
                 return replace(option, ok=False, reason=verdict.reason, source=verdict.source)
             notes, warnings = (*notes, *verdict.notes), (*warnings, *verdict.warnings)

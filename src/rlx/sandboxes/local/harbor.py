@@ -15,7 +15,7 @@ from harbor.models.task.config import NetworkMode
 from rlx.errors import SandboxError, TaskError
 from rlx.sandboxes.base import Network, SandboxSpec
 from rlx.sandboxes.dockerfile import Plan, Refusal, base_of, plan
-from rlx.sandboxes.dockerfile.host import read_context, this_host
+from rlx.sandboxes.dockerfile.host import read_context
 from rlx.sandboxes.local.kind import Local
 from rlx.sandboxes.local.replay import Replay, replayable
 from rlx.sandboxes.local.sandbox import LocalSandbox
@@ -111,7 +111,7 @@ class LocalEnvironment(BaseEnvironment):  # type: ignore[misc]  # harbor's types
         workdir, user = "/", None
         tools, helping = await asyncio.to_thread(_tools, self._place.kind, network)
         if self._dockerfile is not None:
-            made = await asyncio.to_thread(_planned, self._dockerfile, self.environment_dir)
+            made = await asyncio.to_thread(_planned, self._place.kind, self._dockerfile, self.environment_dir)
             for note in made.notes:
                 self._place.noted(note)
             base = await asyncio.to_thread(self._place.kind.base)
@@ -123,7 +123,7 @@ class LocalEnvironment(BaseEnvironment):  # type: ignore[misc]  # harbor's types
             layers, env = done.layers, dict(done.image.env)
             workdir, user = done.image.workdir, done.image.user
         else:
-            found = base_of(config.docker_image, this_host())
+            found = base_of(config.docker_image, self._place.kind.host())
             if isinstance(found, Refusal):
                 raise TaskError(words(found.why))
             env = dict(found.env)
@@ -228,7 +228,7 @@ def _tools(kind: Local, network: Network) -> tuple[tuple[str, ...], Mapping[str,
     return (held.key,), tool_environment(network)
 
 
-def _planned(dockerfile: Path, folder: Path) -> Plan:
+def _planned(kind: Local, dockerfile: Path, folder: Path) -> Plan:
     """Raises `TaskError` with the line that stands in the way. Blocks."""
     if dockerfile.stat().st_size > _LONGEST_DOCKERFILE:
         raise TaskError("The Dockerfile is larger than 1 MiB.")
@@ -238,7 +238,7 @@ def _planned(dockerfile: Path, folder: Path) -> Plan:
         leaving = ignored.read_text("utf-8") if ignored.is_file() else None
     except UnicodeDecodeError as error:
         raise TaskError("The Dockerfile is not UTF-8.") from error
-    made = plan(text, read_context(folder), host=this_host(), dockerignore=leaving)
+    made = plan(text, read_context(folder), host=kind.host(), dockerignore=leaving)
     if isinstance(made, Refusal):
         at = f"Line {made.line} of the Dockerfile: " if made.line else ""
         raise TaskError(f"{at}{words(made.why)}")

@@ -2,17 +2,20 @@
 
 import asyncio
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rlx.errors import BadInput, SandboxError
 from rlx.sandboxes.base import Impossible, Possible, SandboxSpec
+from rlx.sandboxes.dockerfile import Host
+from rlx.sandboxes.dockerfile.host import this_host
 from rlx.sandboxes.local import machine
 from rlx.sandboxes.local.boxes import reap
 from rlx.sandboxes.local.layers import LayerStore
 from rlx.sandboxes.local.loop import tending_loop
 from rlx.sandboxes.local.sandbox import LocalSandbox
 from rlx.sandboxes.local.system import base_key, build_base
+from rlx.sandboxes.local.tools import prepared_programs
 from rlx.settings import Settings
 
 
@@ -76,6 +79,11 @@ class Local:
             else:
                 held.release()
         return key
+
+    def host(self) -> Host:
+        """This machine as its sandboxes show it: the prepared tools are among its programs. Blocks."""
+        found = this_host()
+        return replace(found, tools={**found.tools, **prepared_programs(self.layers)})
 
     def reap(self) -> int:
         """Remove what killed workers left, and layers past what is kept. Returns how many sandboxes and layers."""

