@@ -19,7 +19,8 @@ from rlx.texts import catalog, figures, say, words
 from rlx.texts.values import facet_value
 from rlx.web.api import API_ROUTES
 from rlx.web.app import create_app
-from tests.browser.page_types import PAGE_TYPES
+from tests.browser.page_types import DONE, PAGE_TYPES
+from tests.recorded import Recorder
 from tests.web.conftest import visitor
 
 pytestmark = pytest.mark.anyio
@@ -110,6 +111,10 @@ API_ADDRESSES = (
     f"{_SPACE}/task?ref=0",
     "/api/env/acme/single-task/random",
     f"{_SPACE}/random",
+    "/api/runs",
+    "/api/runs/export",
+    *(f"/api/runs/{DONE}{rest}" for rest in ("", "/events", "/cancel", "/visibility", "/export")),
+    f"/api/runs/{DONE}/artifacts/verifier/ctrf.json",
 )
 BY_CHANCE = {"/api/random", "/api/search/status"}
 """And what tells of the moment."""
@@ -127,6 +132,7 @@ async def test_scripts_are_told_the_same_whatever_the_reader_s_language(fixture_
         create_services(settings) as services,
         visitor(create_app(services, token=lambda settings: None)) as client,
     ):
+        Recorder(services.rollouts()).done(id=DONE, visibility="public")
         while (await client.get("/api/search")).json()["building"]:
             await anyio.lowlevel.checkpoint()
         for url in (*API_ADDRESSES, *pages):

@@ -1,4 +1,4 @@
-"""`rlx run`: run an agent on a task, follow it, and take what came of it away."""
+"""`rlx run`: run agents on tasks, follow them, and take what came of it away."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rlx.services import Services
     from rlx.settings import Settings
 
-app = new_app("Run an agent on a task, follow it, and take what came of it away.")
+app = new_app("Run agents on tasks, follow them, and take what came of it away.")
 
 COLUMNS = (
     "id",
