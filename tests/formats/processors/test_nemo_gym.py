@@ -14,7 +14,8 @@ from rlx.formats.processors.nemo_gym import NeMoGym
 from rlx.formats.processors.nemo_gym.commands import selector
 from rlx.formats.processors.nemo_gym.servers import Known, known
 from rlx.ids import EnvKey
-from rlx.model import Messages, Prompt, Tools
+from rlx.model import Code, Messages, Prompt, Tools
+from rlx.twins.jsonable import to_json
 from tests.formats.processors.rowwise import HOSTILE, Read, read, table_of
 
 TOOL = {
@@ -105,6 +106,40 @@ def test_a_preamble_that_all_share_is_no_title_and_equal_requests_are_told_apart
     assert [card.title for card in read(NeMoGym(), table_of(rows)).cards] == ["Who was it?", "Where was it?", "Why?"]
     same = [{"responses_create_params": {"input": "Deal me in."}, "uuid": f"u-{n}"} for n in range(3)]
     assert [card.title for card in read(NeMoGym(), table_of(same)).cards] == [f"Deal me in · u-{n}" for n in range(3)]
+
+
+def test_a_title_that_is_cut_before_an_id_says_so() -> None:
+    asked = "Transcribe the audio with proper punctuation and capitalization in all of its parts."
+    rows = [{"responses_create_params": {"input": asked}, "sample_id": f"s-{n}"} for n in range(3)]
+    titles = [card.title for card in read(NeMoGym(), table_of(rows)).cards]
+    assert titles == [f"Transcribe the audio with proper punctuation and… · s-{n}" for n in range(3)]
+
+
+def test_pictures_that_come_from_a_folder_are_told_of() -> None:
+    row = {**ROW, "verifier_metadata": {"media_dir": "media/cells", "ideal": "RLX-CANARY-IDEAL-1"}}
+    found = read(NeMoGym(), table_of([row]))
+    assert "the folder media/cells, which verifier_metadata.media_dir names" in section_text(found, "prompt")
+    assert "RLX-CANARY" not in found.shown()
+
+
+def test_grading_is_told_in_the_same_words_on_rows_and_on_the_environment() -> None:
+    row = {**ROW, "responses_create_params": {"input": "Which?"}, "options": [{"A": "one"}, {"B": "two"}]}
+    found = read(NeMoGym(), table_of([row]))
+    told = json.dumps(to_json(found.summary()))
+    assert found.cards[0].facets["graded"] == ("Reference answer",)
+    assert "Graded by: Reference answer" in found.page()
+    assert "value.graded.reference_answer" in told or "Reference answer" in told
+    assert "A program checks" not in told
+    assert "The letter that is chosen is compared with the one in expected_answer." in section_text(found, "grading")
+
+
+def test_the_environment_has_the_commands_for_all_rows_and_a_row_those_for_itself() -> None:
+    found = read(NeMoGym(), table_of([ROW, ROW]))
+    (section,) = [item for item in found.summary().sections if item.id == "run-there"]
+    code = next(block.text for block in section.blocks if isinstance(block, Code))
+    assert "--input data/rows.jsonl" in code
+    assert "sed" not in code
+    assert "sed -n '1p' data/rows.jsonl > data/row.jsonl" in section_text(found, "run")
 
 
 @pytest.mark.parametrize(

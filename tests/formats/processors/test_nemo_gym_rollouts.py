@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rlx.formats.processors.nemo_gym import NeMoGym, NeMoGymRollouts
 from rlx.formats.processors.registry import choose
 from rlx.model import Transcript
+from rlx.texts import words
 from tests.formats.processors.rowwise import HOSTILE, Read, read, table_of
 
 TASK = {"responses_create_params": {"input": [{"role": "user", "content": "What is it?"}]}, "instance_id": "i-1"}
@@ -49,6 +50,16 @@ def test_what_was_answered_is_shown_and_what_it_repeats_of_the_answer_is_not() -
     assert "RLX-SHOWN-THOUGHT" in shown
     assert "RLX-SHOWN-SAID" in shown
     assert "RLX-CANARY" not in shown
+
+
+def test_a_rollout_is_told_in_the_order_in_which_it_came_and_promises_no_commands() -> None:
+    found = read(NeMoGymRollouts(), table_of([ROW]))
+    assert [section.id for section in found.view().sections][:3] == ["prompt", "transcript", "outcome"]
+    for support in (found.view().support, found.summary().support):
+        assert [words(item.evidence) for item in support.capabilities if item.id == "run"] == [
+            "NeMo Gym ran it; the requests it was made of are run with it again."
+        ]
+    assert "run-there" not in {section.id for section in (*found.view().sections, *found.summary().sections)}
 
 
 def test_rewards_measures_tokens_and_the_model_are_told() -> None:

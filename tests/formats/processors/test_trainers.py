@@ -1,6 +1,7 @@
 """Rows that verl and SkyRL train on: which reward is picked, what is withheld at any depth, and how they are run."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,9 @@ from rlx.formats.processors.base import Processor
 from rlx.formats.processors.registry import choose
 from rlx.formats.processors.skyrl import SkyRL
 from rlx.formats.processors.verl import Verl
+from rlx.hub.info import TreeEntry
 from rlx.model import Messages
+from rlx.twins.jsonable import to_json
 from tests.formats.processors.rowwise import HOSTILE, SHA, read, table_of
 
 PROMPT = [{"role": "system", "content": "Be exact."}, {"role": "user", "content": "RLX-SHOWN-ASKED: how many?"}]
@@ -124,6 +127,32 @@ def test_commands_take_the_files_at_the_revision_shown(processor: Processor, row
     assert "'[data/data/a b.parquet]'" in page
     version = framework_table("verl" if name == "verl" else "skyrl").source.version
     assert version in page
+
+
+@pytest.mark.parametrize(
+    ("split", "own", "others", "train", "validate"),
+    [
+        ("test", "test.parquet", ["train.parquet"], "'[data/train.parquet]'", "'[data/test.parquet]'"),
+        ("test", "test.parquet", ["other.parquet"], '"$TRAIN_FILES"', "'[data/test.parquet]'"),
+        ("train", "d/train-00000-of-00001.parquet", ["d/test-00000-of-00002.parquet", "e/test-00000-of-00001.parquet"],
+         "'[data/d/train-00000-of-00001.parquet]'", "'[data/d/test-00000-of-00002.parquet]'"),
+        ("train", "a.parquet", [], "'[data/a.parquet]'", "'[data/a.parquet]'"),
+        ("latest", "latest.parquet", [], "'[data/latest.parquet]'", "'[data/latest.parquet]'"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("processor", [Verl(), SkyRL()])
+def test_trainers_train_on_no_files_that_are_for_testing(
+    processor: Processor, split: str, own: str, others: list[str], train: str, validate: str
+) -> None:
+    table = table_of([VERL if processor.name == "verl" else SKYRL], paths=(own,), split=split)
+    known = {path: TreeEntry(path, 100, "0" * 40) for path in [own, *others]}
+    found = read(processor, replace(table, files=known))
+    keys = ("train_files", "val_files") if processor.name == "verl" else ("train_data", "val_data")
+    told = to_json(found.summary())
+    page = found.page()
+    assert f"data.{keys[0]}={train} data.{keys[1]}={validate}" in page
+    assert "no split that is called one to train on" in page or "$TRAIN_FILES" not in page
+    assert f"data.{keys[0]}=" in json.dumps(told)
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ class HarborPacked:
 
     name = "harbor-packed"
     framework = "harbor"
-    version = 1
+    version = 2
 
     def match(self, table: Table) -> Match | None:
         """A column that is called as one of archives and holds some; one of them, opened, must hold a task."""

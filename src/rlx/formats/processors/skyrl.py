@@ -40,7 +40,7 @@ class SkyRL:
 
     name = "skyrl"
     framework = "skyrl"
-    version = 1
+    version = 2
 
     def match(self, table: Table) -> Match | None:
         columns = set(table.columns)
@@ -81,7 +81,7 @@ class SkyRLReading:
             rows.prompt_section(row),
             Section("grading", say("rows.section.grading"), grading),
             Section("environment", say("rows.section.environment"), tuple(_environment(row.value))),
-            self._run(row),
+            self._run(row.value),
             rows.metadata(row, _USED),
         )
         card = self.card(row)
@@ -102,23 +102,23 @@ class SkyRLReading:
 
     def summary(self, facts: ShownJson, counts: Counts) -> SummaryView:
         drawn = tuple(shares(counts))
-        sections = (Section("overview", say("training.section.overview"), drawn),) if drawn else ()
-        return SummaryView(sections, (), self._support())
+        overview = (Section("overview", say("training.section.overview"), drawn),) if drawn else ()
+        return SummaryView((*overview, self._run(rows.first(self.table, self.policy))), (), self._support())
 
-    def _run(self, row: ShownRow) -> Section:
-        told = framework_table("skyrl")
-        named, env = _env(row.value)
+    def _run(self, row: Mapping[str, Json]) -> Section:
+        told, files = framework_table("skyrl"), rows.Files.of(self.table)
+        named, env = _env(row)
         lines = [
             f"pip install 'skyrl[fsdp]=={told.source.version}'",
-            rows.download(self.table),
+            rows.download(self.table, files),
             "python -m skyrl.train.entrypoints.main_base \\",
-            f"  data.train_data={rows.files_option(self.table)} data.val_data={rows.files_option(self.table)} \\",
+            f"  data.train_data={files.option(files.train)} data.val_data={files.option(files.validate)} \\",
             f"  environment.env_class={shlex.quote(named or '<env_class>')} \\",
             '  trainer.policy.model.path="$MODEL"',
         ]
         if named is None:
             lines[4] = "  environment.env_class=<env_class> \\"
-        notes: list[Text] = [say("skyrl.run.needs", version=told.source.version, python=told.python)]
+        notes: list[Text] = [say("skyrl.run.needs", version=told.source.version, python=told.python), *files.notes]
         if env is None:
             notes.append(say("skyrl.run.own"))
         return run_there("SkyRL", prose("\n".join(lines)), *notes)

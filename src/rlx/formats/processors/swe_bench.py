@@ -49,7 +49,7 @@ class SweBench:
 
     name = "swe-bench"
     framework = "rows"
-    version = 1
+    version = 2
 
     def match(self, table: Table) -> Match | None:
         columns = set(table.columns)

@@ -1,11 +1,13 @@
 """Rows that trainers read from parquet: a prompt as chat messages, what rewards are made of, and what else there is."""
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from rlx.answers import MARK, Json, Policy, Shown, ShownJson, name, prose, record
+from rlx.answers.keys import words
 from rlx.formats.conversation import tools, turns
 from rlx.formats.processors.base import RowCard, ShownRow, Table
 from rlx.formats.processors.cards import brief_of, searched, title_of, usual_facets
@@ -25,6 +27,9 @@ _NAMED: Final = 40
 _LEAST, _LONGEST = 12, 4000
 _ATTACHED: Final = 40
 _FILES: Final = 6
+_TESTED: Final = ("test", "validation", "val", "valid", "eval", "evaluation", "dev", "heldout")
+"""Splits that nobody trains on."""
+_SHARD: Final = re.compile(r"-\d{1,6}-of-\d{1,6}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +111,65 @@ def text_at(row: Mapping[str, Json], path: str) -> str | None:
     return " ".join(value.split())[:200] if isinstance(value, str) and value.strip() and value != MARK else None
 
 
-def download(table: Table) -> str:
-    """The command that brings the files of the split, at the revision that is shown; of many, the whole set."""
-    names = [table.key.repo_id, *(table.paths if len(table.paths) <= _FILES else ())]
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What a trainer reads: to train on, and to validate with. Empty where the set has none."""
+
+    train: tuple[str, ...]
+    validate: tuple[str, ...]
+
+    @classmethod
+    def of(cls, table: Table) -> "Files":
+        """The files of the split, and beside them those of the other kind, which are called alike.
+
+        A split is trained on unless it is called as one that is not; where there is no other, it is validated with too.
+        """
+        tested = set(words(table.split)) & set(_TESTED)
+        if tested:
+            return cls(_called(table, tested.pop(), ("train", "training")), table.paths)
+        return cls(table.paths, _called(table, "train", _TESTED) or table.paths)
+
+    @property
+    def notes(self) -> tuple[Text, ...]:
+        if not self.train:
+            return (say("training.no_train"),)
+        return (say("training.same"),) if self.train == self.validate else ()
+
+    def option(self, files: Sequence[str]) -> str:
+        """A list that both trainers' options take; where the set lacks them, a variable for one's own."""
+        if not files:
+            return '"$TRAIN_FILES"'
+        return shlex.quote("[" + ",".join(f"data/{path}" for path in files[:_NAMED]) + "]")
+
+
+def _called(table: Table, split: str, others: Sequence[str]) -> tuple[str, ...]:
+    """Files of the repository that are called as those of the split are, but for its name, which is one of `others`."""
+    known = {_stem(path, split) for path in table.paths}
+    for other in others:
+        found = tuple(sorted(path for path in table.files if other in words(path) and _stem(path, other) in known))
+        if found:
+            return found
+    return ()
+
+
+def _stem(path: str, split: str) -> str:
+    return _SHARD.sub("", re.sub(rf"(?<![A-Za-z]){re.escape(split)}(?![A-Za-z])", "*", path))
+
+
+def first(table: Table, policy: Policy) -> Mapping[str, Json]:
+    """The first row, masked: what is told of all rows is told of it."""
+    found = record(dict(table.sample[0]), policy=policy).value.value if table.sample else {}
+    return found if isinstance(found, dict) else {}
+
+
+def download(table: Table, files: Files) -> str:
+    """The command that brings the files, at the revision that is shown; of many, the whole set."""
+    paths = tuple(dict.fromkeys((*files.train, *files.validate)))
+    names = [table.key.repo_id, *(paths if len(paths) <= _FILES else ())]
     return (
         f"hf download {' '.join(map(shlex.quote, names))} --repo-type dataset "
         f"--revision {shlex.quote(table.sha)} --local-dir data"
     )
-
-
-def files_option(table: Table) -> str:
-    """Files of the split, as a list that both trainers' options take."""
-    return shlex.quote("[" + ",".join(f"data/{path}" for path in table.paths[:_NAMED]) + "]")
 
 
 def noted(cards: Sequence[RowCard]) -> ShownJson:

@@ -62,7 +62,7 @@ class Verifiers:
 
     name = "verifiers"
     framework = "verifiers"
-    version = 1
+    version = 2
 
     def match(self, table: Table) -> Match | None:
         columns = set(table.columns)

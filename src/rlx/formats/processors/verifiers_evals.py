@@ -38,7 +38,7 @@ class VerifiersEvals:
 
     name = "verifiers-evals"
     framework = "verifiers"
-    version = 1
+    version = 2
 
     def match(self, table: Table) -> Match | None:
         columns = set(table.columns)

@@ -39,7 +39,7 @@ class Verl:
 
     name = "verl"
     framework = "verl"
-    version = 1
+    version = 2
 
     def match(self, table: Table) -> Match | None:
         columns = set(table.columns)
@@ -91,7 +91,7 @@ class VerlReading:
                 rows.grading_blocks(row, tuple(_sentences(row.value, source)), _SETTINGS),
             ),
             Section("environment", say("rows.section.environment"), tuple(_environment(row.value))),
-            self._run(row, source),
+            self._run(row.value, source),
             rows.metadata(row, _USED),
         )
         scorer = framework_table("verl").scorer(source) if source is not None else None
@@ -109,10 +109,12 @@ class VerlReading:
     def summary(self, facts: ShownJson, counts: Counts) -> SummaryView:
         named = (row.get("data_source") for row in self.table.sample)
         found = {source for source in named if isinstance(source, str) and _SOURCE.fullmatch(source)}
+        row = rows.first(self.table, self.policy)
         told = tuple(_scorer(name(source)) for source in sorted(found)[:8])
         sections = (
             Section("overview", say("training.section.overview"), tuple(shares(counts))),
             Section("scores", say("rows.section.grading"), tuple(Note(item) for item in told)),
+            self._run(row, rows.text_at(row, "data_source")),
         )
         return SummaryView(tuple(item for item in sections if item.blocks), (), self._support())
 
@@ -130,25 +132,26 @@ class VerlReading:
             found.append(Row(say("verl.glance.loop"), name(loop), code=True))
         return tuple(found)
 
-    def _run(self, row: ShownRow, source: str | None) -> Section:
-        told = framework_table("verl")
+    def _run(self, row: Mapping[str, Json], source: str | None) -> Section:
+        told, files = framework_table("verl"), rows.Files.of(self.table)
         lines = [
             f"pip install 'verl=={told.source.version}'",
-            rows.download(self.table),
+            rows.download(self.table, files),
             "python -m verl.trainer.main_ppo \\",
-            f"  data.train_files={rows.files_option(self.table)} data.val_files={rows.files_option(self.table)} \\",
+            f"  data.train_files={files.option(files.train)} data.val_files={files.option(files.validate)} \\",
             f"  data.prompt_key={rows.PROMPT} data.reward_fn_key=data_source \\",
         ]
         notes: list[Text] = [
             say("verl.run.config"),
             say("verl.run.needs", version=told.source.version, python=told.python),
+            *files.notes,
         ]
         if source is None or told.scorer(source) is None:
             notes.append(say("verl.run.own"))
             lines.append(
                 "  reward.custom_reward_function.path=reward.py reward.custom_reward_function.name=compute_score \\"
             )
-        if _tools(row.value):
+        if _tools(row):
             notes.append(say("verl.run.tools"))
             lines.append("  actor_rollout_ref.rollout.multi_turn.enable=True \\")
             lines.append("  actor_rollout_ref.rollout.multi_turn.tool_config_path=tools.yaml \\")

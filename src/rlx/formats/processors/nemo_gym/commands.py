@@ -14,8 +14,9 @@ from rlx.texts import say
 _JSON_LINES = (".jsonl", ".ndjson")
 
 
-def run_section(found: Known, of: Table, path: str, at: int) -> Section:
-    """Download, start the servers, collect rollouts: for the row at `at` where its file tells which line that is."""
+def run_section(found: Known, of: Table, path: str, at: int | None) -> Section:
+    """Download, start the servers, collect rollouts: for the row at `at` where its file tells which line that is; for
+    all rows of the file at `path` where it is None."""
     told = table("nemo_gym")
     lines = "\n".join(_commands(found, of, path, at, told.source.version))
     return run_there("NeMo Gym", prose(lines), *_notes(found, path, told.python, told.source.version))
@@ -39,14 +40,14 @@ def selector(agent: NeMoAgent | None, server: NeMoServer | None) -> str | None:
     return f"--resources-server {server.config}" if server is not None and server.config else None
 
 
-def _commands(found: Known, of: Table, path: str, at: int, version: str) -> Iterator[str]:
+def _commands(found: Known, of: Table, path: str, at: int | None, version: str) -> Iterator[str]:
     repo = shlex.quote(of.key.repo_id)
     rows = "data/rows.jsonl"
     yield f"uv venv --python {shlex.quote(table('nemo_gym').python)} && . .venv/bin/activate"
     yield f"uv pip install 'nemo-gym=={version}'"
     if path.lower().endswith(_JSON_LINES):
         yield f"gym dataset download --repo-id {repo} --artifact {shlex.quote(path)} --output {rows}"
-        if len(of.paths) == 1:
+        if len(of.paths) == 1 and at is not None:
             yield f"sed -n '{at + 1}p' {rows} > data/row.jsonl"
             rows = "data/row.jsonl"
     else:

@@ -5,6 +5,7 @@ from typing import Final
 
 from rlx.answers import MARK, Json, name, prose
 from rlx.formats.frameworks import table
+from rlx.formats.predict import Check, Unchecked, compared
 from rlx.formats.processors.base import RowCard, ShownRow
 from rlx.formats.processors.nemo_gym.commands import agent_name
 from rlx.formats.processors.nemo_gym.request import REQUEST, params, request
@@ -23,17 +24,21 @@ _ENVIRONMENT: Final = (
     *("dataset_name", "subset", "split", "sandbox", "verifier_metadata.image", "verifier_metadata.docker_image"),
     "verifier_metadata.repo_full_name",
 )
+_MEDIA: Final = ("verifier_metadata.media_dir", "media_dir", "verifier_metadata.image_dir")
+"""Folders of media that an agent puts into the request."""
 _OWNED: Final = frozenset({REQUEST, "agent_ref", "task_source", "response", "reward", _PLACEHOLDER})
 _RATES: Final = ("pass_rate", "pass_rate_passed", "pass_rate_total")
 
 
-def sections(row: ShownRow, found: Known, told_before: Collection[str] = ()) -> tuple[Section, ...]:
+def sections(
+    row: ShownRow, found: Known, check: Check | Unchecked, told_before: Collection[str] = ()
+) -> tuple[Section, ...]:
     """All but how to run it; `told_before` are columns that are told elsewhere."""
     used = {*told_before, *_OWNED, *_ENVIRONMENT, *_RATES, *(found.server.verify if found.server else ())}
     rest = [path for path in row.value if path not in used and not path.startswith("_ng_")]
     known = (
         prompt_section(row),
-        Section("grading", say("rows.section.grading"), tuple(_grading(row, found))),
+        Section("grading", say("rows.section.grading"), tuple(_grading(row, found, check))),
         Section("environment", say("rows.section.environment"), tuple(_environment(row, found))),
         Section("metadata", say("rows.section.metadata"), told(row.value, rest), collapsed=len(rest) > _NAMED),
     )
@@ -105,14 +110,18 @@ def _prompt(row: ShownRow) -> Iterator[Block]:
     if found.tools:
         yield Note(say("nemo.prompt.tools", n=len(found.tools)))
         yield Tools(found.tools)
+    for path in _MEDIA:
+        folder = at(row.value, path)
+        if isinstance(folder, str) and folder.strip() and folder != MARK:
+            yield Note(say("nemo.prompt.media", path=path, folder=folder.strip()[:200]))
     if found.settings:
         yield Note(say("nemo.prompt.settings"))
         yield from told(dict(found.settings), list(found.settings))
 
 
-def _grading(row: ShownRow, found: Known) -> Iterator[Block]:
+def _grading(row: ShownRow, found: Known, check: Check | Unchecked) -> Iterator[Block]:
     server = found.server
-    yield Steps(tuple(_sentences(row, found)))
+    yield Steps(tuple(_sentences(row, found, check)))
     if server is not None and server.checks:
         yield Note(say("nemo.grading.words", version=table("nemo_gym").source.version), detail=prose(server.checks))
     hidden = withheld_places(row)
@@ -124,7 +133,7 @@ def _grading(row: ShownRow, found: Known) -> Iterator[Block]:
         yield from told(row.value, read)
 
 
-def _sentences(row: ShownRow, found: Known) -> Iterator[Say]:
+def _sentences(row: ShownRow, found: Known, check: Check | Unchecked) -> Iterator[Say]:
     server, agent = found.server, found.agent
     if server is not None:
         yield say("nemo.grading.server", server=server.name)
@@ -133,6 +142,8 @@ def _sentences(row: ShownRow, found: Known) -> Iterator[Say]:
     else:
         yield say("nemo.grading.unknown")
     yield found.how
+    if isinstance(check, Check):
+        yield from compared(check)
     if is_pivot(row.value):
         yield say("nemo.grading.pivot")
     if server is not None and server.judge:

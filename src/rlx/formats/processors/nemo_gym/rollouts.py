@@ -15,7 +15,7 @@ from rlx.formats.processors.nemo_gym.request import REQUEST, request
 from rlx.formats.processors.nemo_gym.tasks import TaskReading, evidence, naming, server_of
 from rlx.formats.processors.prompts.cells import is_empty, opened, told
 from rlx.index.records import Counts, SummaryView, TaskView
-from rlx.model import Block, KeyValues, Message, Note, Row, Section, Text, Transcript
+from rlx.model import Block, KeyValues, Message, Note, Row, Section, Support, Text, Transcript
 from rlx.texts import say
 from rlx.texts.values import facet_value
 
@@ -32,7 +32,7 @@ class NeMoGymRollouts:
 
     name = "nemo-gym-rollouts"
     framework = "nemo-gym"
-    version = 1
+    version = 2
 
     def match(self, table: Table) -> Match | None:
         tried = [row for row in table.sample if _is_rollout(row)]
@@ -90,13 +90,23 @@ class RolloutReading:
             glance.append(Row(say("facet.reward"), name(f"{reward:.4g}")))
         glance += [Row(say("facet.model"), value) for value in card.facets.get("model", ())]
         told = tuple(section for section in sections if section.blocks)
-        return TaskView(told, (*glance, *view.glance), (), view.support)
+        return TaskView(told, (*glance, *view.glance), (), _recorded(view.support))
 
     def facts(self, cards: Sequence[RowCard]) -> ShownJson:
         return self.task.facts(cards)
 
     def summary(self, facts: ShownJson, counts: Counts) -> SummaryView:
-        return self.task.summary(facts, counts)
+        view = self.task.summary(facts, counts, run=False)
+        return replace(view, support=_recorded(view.support))
+
+
+def _recorded(support: Support) -> Support:
+    """What can be done with a row that was run."""
+    told = tuple(
+        replace(item, evidence=say("nemo.support.recorded")) if item.id == "run" else item
+        for item in support.capabilities
+    )
+    return replace(support, capabilities=told)
 
 
 def _is_rollout(row: Mapping[str, object]) -> bool:

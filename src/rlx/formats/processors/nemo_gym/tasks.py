@@ -24,6 +24,7 @@ from rlx.formats.prose import shorten, tidy
 from rlx.index.records import Counts, SummaryView, TaskView
 from rlx.model import Facets, KeyValues, Row, Section, Support
 from rlx.texts import Say, say
+from rlx.texts.values import facet_value
 
 LABEL: Final = "NeMo Gym"
 _TITLES: Final = ("title", "name", "problem_name", "task_name")
@@ -57,7 +58,7 @@ class NeMoGym:
 
     name = "nemo-gym"
     framework = "nemo-gym"
-    version = 1
+    version = 2
 
     def match(self, table: Table) -> Match | None:
         asking = [row for row in table.sample if not is_empty(row.get(REQUEST))]
@@ -109,24 +110,28 @@ class TaskReading:
 
     def view(self, row: ShownRow, told_before: Collection[str] = ()) -> TaskView:
         found = self.known(row)
-        sections = page.sections(row, found, told_before)
+        check = _check(row, found)
+        sections = page.sections(row, found, check, told_before)
         return TaskView(
             _before_metadata(sections, run_section(found, self.table, row.path, row.at)),
             page.glance(row, found, self.card(row)),
-            (predict_option(_check(row, found), "\n".join(item.text for item in request(row.value).messages)),),
+            (predict_option(check, "\n".join(item.text for item in request(row.value).messages)),),
             self.support(found),
         )
 
     def facts(self, cards: Sequence[RowCard]) -> ShownJson:
         return record({"rows": len(cards)}).value
 
-    def summary(self, facts: ShownJson, counts: Counts) -> SummaryView:
+    def summary(self, facts: ShownJson, counts: Counts, *, run: bool = True) -> SummaryView:
+        """`run`: with the commands that run all rows."""
         found = self._first()
         drawn = tuple(shares(counts))
-        rows = tuple(_overview(found))
+        rows = tuple(_overview(found, counts))
+        path = self.table.paths[0] if self.table.paths else ""
         sections = (
             Section("overview", say("nemo.section.overview"), drawn),
             Section("server", say("nemo.section.server"), (KeyValues(rows),) if rows else ()),
+            *((run_section(found, self.table, path, None),) if run and path else ()),
         )
         return SummaryView(tuple(item for item in sections if item.blocks), (found.how,), self.support(found))
 
@@ -242,14 +247,16 @@ def _before_metadata(sections: Sequence[Section], run: Section) -> tuple[Section
     )
 
 
-def _overview(found: Known) -> Sequence[Row]:
+def _overview(found: Known, counts: Counts) -> Sequence[Row]:
     rows: list[Row] = []
     if found.server is not None:
         about, checks = found.server.about, found.server.checks
         rows.append(Row(say("nemo.env.server"), name(found.server.name), name(about) if about else None, code=True))
         if checks:
             rows.append(Row(say("nemo.env.checks"), name(checks)))
-        rows.append(Row(say("facet.graded"), say("nemo.judged" if found.server.judge else "nemo.programmed")))
+        graded = tuple(facet_value(item.value, "graded") for item in counts.facets.get("graded", ()))
+        if graded:
+            rows.append(Row(say("facet.graded"), graded))
     if found.agent is not None:
         rows.append(Row(say("nemo.env.agent"), name(found.agent.name), code=True))
     return rows

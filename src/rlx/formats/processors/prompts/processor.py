@@ -44,7 +44,7 @@ class Prompts:
 
     name = "prompts"
     framework = "rows"
-    version = 1
+    version = 2
 
     def match(self, table: Table) -> Match:
         return Match(0.1, _evidence(cast(_sample(table, _POLICY))))

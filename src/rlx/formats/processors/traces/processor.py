@@ -45,7 +45,7 @@ class Traces:
 
     name = "traces"
     framework = "rows"
-    version = 1
+    version = 2
 
     def match(self, table: Table) -> Match | None:
         talks = [talk for row in table.sample if (talk := talk_of(row)) is not None]
