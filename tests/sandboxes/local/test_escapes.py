@@ -224,6 +224,13 @@ async def test_a_disk_is_not_filled_by_sparse_or_shared_memory_files(sandbox: Ma
         assert (await here.exec("echo usable")).ok
 
 
+async def test_empty_files_without_end_are_too_many(sandbox: MakeSandbox) -> None:
+    code = 'i = 0\nwhile True:\n    i += 1\n    open(f"/tmp/{i}", "w").close()'
+    async with sandbox(SandboxSpec(disk_mb=4)) as here:
+        with pytest.raises(LimitError, match="disk"):
+            await run(here, code)
+
+
 async def test_past_its_disk_limit_a_sandbox_says_so_until_it_is_stopped(sandbox: MakeSandbox) -> None:
     async with sandbox(SandboxSpec(disk_mb=32)) as here:
         fill = "i=0; while :; do i=$((i+1)); head -c 4M /dev/zero > /tmp/$i; sleep 0.02; done"

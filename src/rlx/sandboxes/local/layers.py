@@ -20,6 +20,8 @@ from pathlib import Path
 _KEY = re.compile(r"[a-z0-9][a-z0-9-]{3,127}")
 _TEMPORARY = "tmp."
 LOCK, FACTS = "lock", "layer.json"
+ENTRY = 1024
+"""Bytes that anything with a name counts at least, or empty files were free."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +132,14 @@ class LayerStore:
 
 
 def measure(folder: Path) -> int:
-    """Bytes on disk of everything below, as far as it can be read while it may change."""
+    """Bytes on disk of everything below, names included, as far as it can be read while it may change."""
     total = 0
     waiting = [os.fspath(folder)]
     while waiting:
         with suppress(OSError), os.scandir(waiting.pop()) as items:
             for item in items:
                 with suppress(OSError):
-                    total += item.stat(follow_symlinks=False).st_blocks * 512
+                    total += item.stat(follow_symlinks=False).st_blocks * 512 + ENTRY
                     if item.is_dir(follow_symlinks=False):
                         waiting.append(item.path)
     return total

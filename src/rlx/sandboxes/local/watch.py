@@ -17,6 +17,8 @@ PATIENCE = 8
 """Measuring a disk takes at most one part in so many of the time."""
 SPARE = 512 * 1024 * 1024
 """Bytes of the host's disk that no sandbox may take."""
+FEW = 50
+"""Nor may one take the last part in so many of the files that the disk can hold."""
 _PAGE = os.sysconf("SC_PAGESIZE")
 
 
@@ -76,7 +78,7 @@ class Watch:
         begun = time.monotonic()
         used = sum([await asyncio.to_thread(measure, folder) for folder in self._watched.folders])
         free = os.statvfs(self._watched.folders[0])
-        if used > self._watched.disk or free.f_bavail * free.f_frsize < SPARE:
+        if used > self._watched.disk or free.f_bavail * free.f_frsize < SPARE or free.f_favail * FEW < free.f_files:
             self._over("disk")
             self._sweep()
         now = time.monotonic()

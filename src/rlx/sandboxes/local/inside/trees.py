@@ -302,15 +302,13 @@ def _receive_link(top: int, parts: list[str], to: str, inward: bool) -> int:
 
 
 def _stays(folder: list[str], to: str) -> bool:
-    depth = len(folder)
-    for part in to.split("/"):
-        if part == "..":
-            depth -= 1
-        elif part not in ("", "."):
-            depth += 1
-        if depth < 0:
-            return False
-    return True
+    """Whether a link leads inside: up no further than its folder is deep, and never up again after a name.
+
+    A name may be that of another link, whose parent is elsewhere; and all names lead inside when all links do.
+    """
+    parts = [part for part in to.split("/") if part not in ("", ".")]
+    up = next((place for place, part in enumerate(parts) if part != ".."), len(parts))
+    return up <= len(folder) and ".." not in parts[up:]
 
 
 def _close_folder(top: int, parts: list[str], mode: int) -> None:
