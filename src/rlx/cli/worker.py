@@ -16,7 +16,9 @@ def worker(
     demo: DemoOption = False,
     store: StoreOption = None,
     slots: Annotated[int, typer.Option("--slots", min=1, max=64, help="Rollouts at once.")] = 2,
-    parent: Annotated[int | None, typer.Option("--parent", hidden=True)] = None,
+    parent: Annotated[
+        int | None, typer.Option("--parent", metavar="PID", help="End with this process, which started it.")
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Log more.")] = False,
 ) -> None:
     """Run rollouts that wait in the store's queue, until ended. `rlx serve` starts one by itself.
