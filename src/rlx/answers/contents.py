@@ -19,7 +19,7 @@ LIMIT: Final = 4 * 1024 * 1024
 """Bytes of one file that are looked at; what follows is withheld."""
 _HEAD: Final = 8000
 
-_OPEN_IN_TOOLS = Policy("tools", allow=frozenset({"scripts", "compilerOptions"}))
+_OPEN_IN_TOOLS = Policy("tools", allow=frozenset({"scripts"}), look=frozenset({"compilerOptions.target"}))
 
 
 def file_text(path: str, data: bytes, *, task_root: str | None, besides: Policy | None = None) -> Masked | Withheld:

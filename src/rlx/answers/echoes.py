@@ -83,7 +83,7 @@ class Echoes:
         if isinstance(value, str) and len(value.strip()) < LEAST and _TOKEN.fullmatch(value.strip()):
             self._token_of(key, value.strip())
         patches_only = keys.flat(key) in _ATTEMPTS or keys.hold(key) == "attempt" or "scores" in above
-        for text in _strings(value):
+        for text in strings(value):
             stripped = text.strip()
             if len(stripped) < LEAST or not any(map(str.isalnum, stripped)) or stripped in self.texts:
                 continue
@@ -103,7 +103,7 @@ class Echoes:
         """Know of `values`, in which echoes are sought then, the patches at their ends; leave out the choices that an
         agent was given."""
         for value in values:
-            for text in _strings(value[-_LAST:] if isinstance(value, list) else None):
+            for text in strings(value[-_LAST:] if isinstance(value, list) else None):
                 begin = patch_at(text)
                 if begin is not None:
                     self.gather("patch", "\n".join(takewhile(_DIFF_LINE.match, text[begin:].split("\n"))))
@@ -211,7 +211,7 @@ def _tells(pair: tuple[str, str]) -> bool:
     return sum(map(str.isalnum, "".join(pair))) >= LEAST
 
 
-def _strings(value: object, depth: int = 0) -> Iterator[str]:
+def strings(value: object, depth: int = 0) -> Iterator[str]:
     """Texts of a value, and of JSON in them."""
     if isinstance(value, str):
         yield value
@@ -220,13 +220,13 @@ def _strings(value: object, depth: int = 0) -> Iterator[str]:
                 inner = json.loads(value)
             except (ValueError, RecursionError):
                 return
-            yield from _strings(inner, depth + 1)
+            yield from strings(inner, depth + 1)
     elif depth <= _DEPTH and isinstance(value, Mapping):
         for item in value.values():
-            yield from _strings(item, depth + 1)
+            yield from strings(item, depth + 1)
     elif depth <= _DEPTH and isinstance(value, list | tuple | set | frozenset):
         for item in value:
-            yield from _strings(item, depth + 1)
+            yield from strings(item, depth + 1)
 
 
 def _given(value: Json) -> Iterator[str]:
@@ -241,4 +241,4 @@ def _given(value: Json) -> Iterator[str]:
         role = next((told[key] for key in ("role", "from", "source") if key in told), None)
         if not isinstance(role, str) or role.lower() in _AGENTS:
             return
-        yield from _strings(item)
+        yield from strings(item)

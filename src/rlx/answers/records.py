@@ -14,8 +14,8 @@ from datetime import date, time
 from itertools import islice
 from typing import NamedTuple
 
-from rlx.answers import keys
-from rlx.answers.echoes import Echoes, patch_at
+from rlx.answers import choices, given, keys
+from rlx.answers.echoes import TEXTS, Echoes, patch_at, strings
 from rlx.answers.shown import ARCHIVE, MARK, Json, MaskedJson, Withheld, clean, show_json
 from rlx.texts import Say, say
 
@@ -38,7 +38,7 @@ class Policy:
     columns: frozenset[str] | None = None
     """Top-level keys of a known format; any other is withheld. None: the key policy alone decides."""
     allow: frozenset[str] = frozenset()
-    """Paths that are shown whole: what the agent itself is given."""
+    """Paths of what the agent itself is given, or said: shown whole but for keys that hold answers (`given`)."""
     deny: frozenset[str] = frozenset()
     """Keys or paths that are withheld too."""
     look: frozenset[str] = frozenset()
@@ -92,13 +92,13 @@ _OPAQUE = re.compile(r"(?:H4sI|eJ[wyzxk]|UEsD|gAS)[A-Za-z0-9+/=\s_-]{180,}")
 """Base64 of gzip, zlib, zip or pickle: hidden tests are shipped so."""
 
 
-def record(value: object, *, policy: Policy = DENY, at: str = "") -> MaskedJson:
+def record(value: object, *, policy: Policy = DENY, at: str = "", nodes: int = NODES) -> MaskedJson:
     """A copy of `value` with its answers replaced by `MARK`; `at` prefixes the places named in `withheld`.
 
-    Takes whatever JSON, TOML, YAML or a table may give. Never raises.
+    Takes whatever JSON, TOML, YAML or a table may give. Looks at `nodes` values; the rest is withheld. Never raises.
     """
-    walk = _Walk(policy, at)
-    shown = walk.echoed(walk.value(value, "", _Zone()))
+    walk = _Walk(policy, at, nodes)
+    shown = walk.ended(walk.echoed(walk.value(value, "", _Zone())))
     return MaskedJson(show_json(shown), walk.report())
 
 
@@ -117,6 +117,8 @@ class _Walk:
     hidden: int = 0
     found: dict[tuple[str, Say], None] = field(default_factory=dict)
     heard: Echoes = field(default_factory=Echoes)
+    secrets: dict[str, None] = field(default_factory=dict)
+    """Texts that were withheld, where a policy shows what an agent is given."""
 
     def report(self) -> tuple[Withheld, ...]:
         prefix = f"{self.at}: " if self.at else ""
@@ -129,29 +131,47 @@ class _Walk:
             self.found[path, reason] = None
         return MARK
 
+    def keep(self, plain: str, value: object, reason: Say) -> None:
+        """Remember what is withheld, so that it is found where it is said again."""
+        if self.policy.echoes and reason != say("answers.column"):
+            self.heard.gather(plain, value)
+        if self.policy.allow and len(self.secrets) < TEXTS:
+            self.secrets.update(dict.fromkeys(strings(value)))
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                self.secrets[str(scalar(value))] = None
+
     def echoed(self, shown: Json) -> Json:
         """What is shown, without what it repeats of what is withheld."""
-        if not self.policy.echoes:
+        said = list(_at(shown, "", self.policy.echoes)) if self.policy.echoes else []
+        if not said:
             return shown
-        said = list(_at(shown, "", self.policy.echoes))
-        if said:
-            self.heard.settle(said)
-        return self.without_echoes(shown, "") if said and self.heard.sought else shown
+        self.heard.settle(said)
+        return _changed(shown, "", self.policy.echoes, self.without_echoes) if self.heard.sought else shown
 
     def without_echoes(self, shown: Json, path: str) -> Json:
-        if path in self.policy.echoes:
-            before = self.heard.hidden
-            masked = self.heard.masked(shown)
-            if self.heard.hidden > before:
-                self.withhold(path, say("answers.echo"))
-            return masked
-        if not _leads(path, self.policy.echoes):
+        before = self.heard.hidden
+        masked = self.heard.masked(shown)
+        if self.heard.hidden > before:
+            self.withhold(path, say("answers.echo"))
+        return masked
+
+    def ended(self, shown: Json) -> Json:
+        """What is shown, without the answers with which prompts end."""
+        prompts = self.policy.allow - self.policy.echoes
+        return _changed(shown, "", prompts, self.without_ending) if self.secrets and prompts else shown
+
+    def without_ending(self, shown: Json, path: str) -> Json:
+        turns = shown
+        if isinstance(shown, str) and _JSON_START.match(shown):
+            try:
+                turns = show_json(self.plain(parse_json(shown)[0])).value
+            except (ValueError, RecursionError):
+                return shown
+        told = given.without_ending(turns, self.secrets) if isinstance(turns, list) else None
+        if told is None:
             return shown
-        if isinstance(shown, list):
-            return [self.without_echoes(item, path) for item in shown]
-        if isinstance(shown, dict):
-            return {key: self.without_echoes(item, f"{path}.{key}".lstrip(".")) for key, item in shown.items()}
-        return shown
+        self.withhold(path, say("answers.echo"))
+        return json.dumps(told, ensure_ascii=False) if isinstance(shown, str) else told
 
     def value(self, value: object, path: str, zone: _Zone) -> Json:
         self.nodes -= 1
@@ -191,12 +211,12 @@ class _Walk:
                 shown[label] = ARCHIVE if inner else None
                 continue
             if plain in self.policy.allow:
-                shown[label] = self.plain(inner)
+                said = given.is_whole(label, inner, None)
+                shown[label] = self.plain(inner) if said else self.given(inner, place)
                 continue
             reason = self._reason(label, place, plain, inner, names, here) or self._closed(plain, inner)
             if reason is not None:
-                if self.policy.echoes and reason != say("answers.column"):
-                    self.heard.gather(plain, inner)
+                self.keep(plain, inner, reason)
                 shown[label] = self.withhold(place, reason)
                 continue
             below = _Zone(
@@ -206,6 +226,8 @@ class _Walk:
                 words=zone.words or whole in keys.INPUTS or whole == "description",
             )
             shown[label] = self.value(inner, place, below)
+        if choices.are_numbered(value):
+            choices.even(list(value.values()), list(shown.values()), choices=choices.are_choices(_last(path)))
         return shown
 
     def _reason(
@@ -248,7 +270,60 @@ class _Walk:
                 shown.append({"role": scalar(roles[at]), "content": self.withhold(path, say("answers.last_turn"))})
             else:
                 shown.append(self.value(item, path, zone._replace(words=zone.words or (talk and at < first))))
+        if not talk:
+            choices.even(items, shown, choices=choices.are_choices(_last(path)))
         return shown
+
+    def given(self, value: object, path: str) -> Json:
+        """What an agent is given or said: shown whole, but for keys that hold answers, which no agent gets."""
+        self.nodes -= 1
+        if self.nodes < 0 or self.depth > DEPTH:
+            return self.withhold(path, say("answers.too_deep"))
+        if isinstance(value, str) and _JSON_START.match(value):
+            return self.given_text(value, path)
+        if isinstance(value, Mapping):
+            return self.nested(lambda: self.given_object(value, path))
+        if isinstance(value, list | tuple | set | frozenset):
+            items = list(value)
+            return self.nested(lambda: self.given_list(items, f"{path}[]"))
+        return scalar(value)
+
+    def given_object(self, value: Mapping[object, object], path: str) -> Json:
+        names = frozenset(keys.flat(str(key)) for key in islice(value, _NAMES))
+        shown: dict[str, Json] = {}
+        for key, inner in value.items():
+            label = clean(str(key))
+            place = f"{path}.{label}"
+            if given.is_whole(label, inner, value):
+                shown[label] = self.plain(inner)
+            elif given.withholds(label, inner, names, _last(path)):
+                self.keep(place.replace("[]", "").lstrip("."), inner, say("answers.key"))
+                shown[label] = self.withhold(place, say("answers.key"))
+            else:
+                shown[label] = self.given(inner, place)
+        if choices.are_numbered(value):
+            choices.even(list(value.values()), list(shown.values()), choices=choices.are_choices(_last(path)))
+        return shown
+
+    def given_list(self, items: list[object], path: str) -> Json:
+        shown = [self.given(inner, path) for inner in items]
+        choices.even(items, shown, choices=choices.are_choices(_last(path)))
+        return shown
+
+    def given_text(self, text: str, path: str) -> str:
+        """JSON in a text that an agent is given. What is no JSON is the text that it gets."""
+        self.strings -= len(text)
+        if self.strings < 0:
+            return self.withhold(path, say("answers.too_deep"))
+        try:
+            inner, repeats = parse_json(text)
+        except RecursionError:
+            return self.withhold(path, say("answers.too_deep"))
+        except ValueError:
+            return clean(text)
+        before = self.hidden
+        shown = self.nested(lambda: self.given(inner, path))
+        return clean(text) if self.hidden == before and not repeats else json.dumps(shown, ensure_ascii=False)
 
     def _is_looked_into(self, path: str) -> bool:
         return bool(self.policy.look) and path.replace("[]", "").lstrip(".") in self.policy.look
@@ -295,6 +370,22 @@ class _Walk:
         if isinstance(value, list | tuple | set | frozenset):
             return self.nested(lambda: [self.plain(inner) for inner in value])
         return scalar(value)
+
+
+def _last(path: str) -> str:
+    """The name at the end of a path."""
+    return path.replace("[]", "").rpartition(".")[2]
+
+
+def _changed(value: Json, path: str, wanted: frozenset[str], change: Callable[[Json, str], Json]) -> Json:
+    """`value` with what stands at the `wanted` paths changed."""
+    if path in wanted:
+        return change(value, path)
+    if isinstance(value, list) and _leads(path, wanted):
+        return [_changed(item, path, wanted, change) for item in value]
+    if isinstance(value, dict) and _leads(path, wanted):
+        return {key: _changed(item, f"{path}.{key}".lstrip("."), wanted, change) for key, item in value.items()}
+    return value
 
 
 def _at(value: Json, path: str, wanted: frozenset[str]) -> Iterator[Json]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import anyio.to_thread
 
-from rlx.answers import Masked, Policy, Shown, ShownJson, file_text, file_verdict, name, record
+from rlx.answers import Masked, Shown, ShownJson, file_text, file_verdict, name, record, whole
 from rlx.answers.files import CODE
 from rlx.answers.shown import Json
 from rlx.formats.folders import summary
@@ -35,8 +35,6 @@ MAX_SCRIPTS: Final = 24
 MAX_DETAILS: Final = 256 * 1024
 MAX_SEARCHED: Final = 2000
 """Characters of the prompt that are searched."""
-_STORED = Policy("folders", allow=frozenset({"table", "facts"}))
-"""Both parts passed the policy before they are put together."""
 _PEOPLE = re.compile(r"(^|[_-])(e?[_-]?mails?|phones?|address|canary)([_-]|$)", re.IGNORECASE)
 _NO_FACETS: Final = (*CONFIGURATION, "instruction", "description", "task_id", "task_name")
 
@@ -79,7 +77,7 @@ class FoldersReader:
                 plan.ref, _title(table, prompt, plan), briefs[0] if briefs else name(""), facets, _odd(facts)
             ),
             search=" ".join([*_words(table), prompt[:MAX_SEARCHED]]),
-            settings=record({"table": table, "facts": facts_out(facts)}, policy=_STORED).value,
+            settings=whole({"table": table, "facts": facts_out(facts)}),
             texts=texts,
             files=files,
             withheld=(*withheld_files(files), *(item for text in texts.values() for item in text.withheld)),

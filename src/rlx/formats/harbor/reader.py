@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import anyio.to_thread
 
-from rlx.answers import Masked, Policy, Shown, ShownJson, Withheld, file_text, file_verdict, name, record, toml_values
+from rlx.answers import Masked, Shown, ShownJson, Withheld, file_text, file_verdict, name, record, toml_values, whole
 from rlx.formats.harbor import summary
 from rlx.formats.harbor.dataset import MANIFEST, REGISTRY
 from rlx.formats.harbor.discovery import MARKS, SETTINGS, Place, places
@@ -35,8 +35,6 @@ MAX_SCRIPTS = 24
 MAX_SEARCHED = 2000
 """Characters of the instruction that are searched."""
 _STEP_FILE = re.compile(r"steps/[^/]+/(instruction\.md|tests/[^/]+)")
-_STORED = Policy("harbor", allow=frozenset({"file", "facts"}))
-"""Both parts passed the policy before they are put together."""
 
 
 class HarborReader:
@@ -84,7 +82,7 @@ class HarborReader:
         return TaskRecord(
             card=card,
             search=_searched(subject.settings, agent),
-            settings=record({"file": shown, "facts": facts_out(facts)}, policy=_STORED).value,
+            settings=whole({"file": shown, "facts": facts_out(facts)}),
             texts=texts,
             files=files,
             withheld=(*withheld_files(files), *(item for text in texts.values() for item in text.withheld)),
