@@ -3,18 +3,22 @@
 import math
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rlx.errors import UserError
 from rlx.formats.base import Environment
 from rlx.index.environment import IndexedEnvironment
+from rlx.model import Blob, FileEntry, Listing
 from rlx.sandboxes.dockerfile import Entry, Host, Plan, Refusal, base_of, needs, plan, told
 from rlx.sandboxes.local.replay import replayable
 from rlx.texts import Say, say
 
 DOCKERFILE = "environment/Dockerfile"
+_LOOKED_AT = {"task.toml", DOCKERFILE, "environment/.dockerignore"}
 _MOST_WARNINGS = 6
+_MOST_FOLDERS = 200
 _NETWORK = ("apt", "apt-source", "pip", "uv", "npm", "packages", "url", "git")
 
 
@@ -69,20 +73,45 @@ class Material:
 
 
 async def material(environment: Environment, ref: str) -> Material | None:
-    """Of a task whose files were read; None for others, which are looked at when they run."""
+    """Of a task whose files were read or lie in its row; None for others, which are looked at when they run."""
     if not isinstance(environment, IndexedEnvironment):
-        return None
+        return await _looked_up(environment, ref)
     record = await environment.record(ref)
-    prefix = "environment/"
-    context = {
-        entry.path.removeprefix(prefix): Entry("file", size=entry.size)
-        for entry in record.files
-        if entry.path.startswith(prefix) and not entry.is_dir
-    }
     walked = environment.index.header.walked
     paths = frozenset(entry.path for entry in record.files)
     texts = {path: str(masked.text) for path, masked in record.texts.items()}
-    return Material(texts, paths, None if walked else context, not walked)
+    return Material(texts, paths, None if walked else _context(record.files), not walked)
+
+
+async def _looked_up(environment: Environment, ref: str) -> Material | None:
+    """By asking for the files; None where there are none, or more folders than are looked into."""
+    entries: list[FileEntry] = []
+    folders = [""]
+    try:
+        for folder in folders:
+            listed = await environment.files(ref, folder)
+            if not isinstance(listed, Listing) or listed.truncated or len(folders) > _MOST_FOLDERS:
+                return None
+            entries += [entry for entry in listed.entries if not entry.is_dir]
+            folders += [entry.path for entry in listed.entries if entry.is_dir and entry.withheld is None]
+        known = {entry.path: entry for entry in entries}
+        texts = {}
+        for path in _LOOKED_AT & known.keys():
+            blob = await environment.files(ref, path)
+            if isinstance(blob, Blob) and blob.text is not None:
+                texts[path] = str(blob.text)
+    except UserError:
+        return None
+    return Material(texts, frozenset(known), _context(entries), False)
+
+
+def _context(entries: Iterable[FileEntry]) -> dict[str, Entry]:
+    prefix = "environment/"
+    return {
+        entry.path.removeprefix(prefix): Entry("file", size=entry.size)
+        for entry in entries
+        if entry.path.startswith(prefix) and not entry.is_dir
+    }
 
 
 def qualify(found: Material, host: Host) -> Verdict:
