@@ -70,6 +70,35 @@ def test_a_choice_that_the_agent_was_given_is_no_echo() -> None:
     assert record(row, policy=HEARING).value.value == {**row, "answer": MARK}
 
 
+@pytest.mark.parametrize("text", ["a long choice, " * 40 + "at last", "return first\nelse: return second\nend of it"])
+@pytest.mark.parametrize("column", ["prompt", "question", "choices", "options", "messages"])
+def test_what_the_agent_was_given_is_no_echo_however_long_and_over_lines(text: str, column: str) -> None:
+    asked = f"Which? {text} Or not?" if column == "messages" else "Which?"
+    given = {"choices": [{"text": text}, {"text": "another"}], "options": ["another", text]}
+    row = {
+        "messages": [{"role": "user", "content": asked}, {"role": "assistant", "content": f"I say: {text}."}],
+        "answer": text,
+        "solution": f"It is\n{text}\nfor it is so",
+        **({} if column == "messages" else {column: given.get(column, f"Which?\n{text}\nOr not?")}),
+    }
+    assert record(row, policy=HEARING).value.value == {**row, "answer": MARK, "solution": MARK}
+
+
+@given(
+    choices=st.lists(st.text(alphabet="ab \n", min_size=LEAST, max_size=300).map(str.strip), min_size=2, max_size=5),
+    said_one=st.integers(0, 4),
+    right=st.integers(0, 4),
+)
+def test_masking_does_not_tell_which_choice_is_right(choices: list[str], said_one: int, right: int) -> None:
+    says = choices[said_one % len(choices)]
+    row = {
+        "prompt": "\n\n".join(choices),
+        "messages": [{"role": "user", "content": "Which?"}, {"role": "assistant", "content": says}],
+    }
+    shown: Any = record({**row, "answer": choices[right % len(choices)]}, policy=HEARING).value.value
+    assert shown["messages"] == row["messages"]
+
+
 def test_short_answers_are_no_echoes() -> None:
     assert said("It is 42.", answer="42") == "It is 42."
 

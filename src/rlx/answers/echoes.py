@@ -3,12 +3,12 @@
 What a model tried is shown, and may have come upon the reference: printed by a tool, quoted by a user, handed in as the
 patch that it is. A patch at the end of a conversation is what was handed in. A text is an echo whole, or as two or more
 of its lines together. Short ones are as often a coincidence, but for tokens that no chance writes twice, as flags.
-What is short and was given to the agent is a choice among others, which hiding it would tell.
+What was given to the agent, in its prompt or as a choice, is a choice among others, which hiding it would tell.
 """
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, takewhile
 from typing import Final
@@ -26,8 +26,8 @@ _FEW: Final = 100
 """Beginnings of texts up to which each is sought by itself."""
 _SLOW: Final = 8
 """Steps that looking at each character of a text takes."""
-_CHOICE: Final = 200
-"""Characters up to which a text that the agent was given is a choice."""
+_FAST: Final = 16
+"""Characters of what the agent was given that are searched for a text in a step."""
 _DEPTH: Final = 100
 _PARSED: Final = 16 * 1024 * 1024
 _AGENTS: Final = keys.names("assistant gpt model ai agent bot")
@@ -99,18 +99,21 @@ class Echoes:
         if (not attempt or _is_handed_in(key, token)) and len(self._tokens) < _FEW:
             self._tokens[token] = None
 
-    def settle(self, values: Sequence[Json]) -> None:
-        """Know of `values`, in which echoes are sought then, the patches at their ends; leave out the choices that an
-        agent was given."""
+    def settle(self, values: Sequence[Json], beside: Iterable[Json] = ()) -> None:
+        """Know of `values`, in which echoes are sought then, the patches at their ends; leave out what the agent was
+        given, there and in the values `beside`: choices, of which hiding one would tell that it is the right one."""
         for value in values:
             for text in strings(value[-_LAST:] if isinstance(value, list) else None):
                 begin = patch_at(text)
                 if begin is not None:
                     self.gather("patch", "\n".join(takewhile(_DIFF_LINE.match, text[begin:].split("\n"))))
-        given = "\n".join(text for value in values for text in _given(value))
+        told_first = (text for value in values for text in _given(value))
+        given = "\n".join([*told_first, *(text for value in beside for text in strings(value))])
         for text in list(self.texts):
-            self._work -= min(len(given), _CHOICE * LEAST)
-            if len(text) <= _CHOICE and "\n" not in text and text in given:
+            self._work -= len(given) // _FAST
+            if self._work < 0:
+                break
+            if text in given:
                 del self.texts[text]
         tokens = [token for token in sorted(self._tokens, key=len, reverse=True) if token not in given]
         if tokens:
@@ -119,6 +122,8 @@ class Echoes:
             self._starts.setdefault(text[:LEAST], []).append(text)
             told = [line.rstrip() for line in text.split("\n")]
             self._lines.update(pair for pair in pairwise(told) if _tells(pair))
+        if self._lines:
+            self._lines.difference_update(pairwise(line.rstrip() for line in given.split("\n")))
 
     def masked(self, value: Json, depth: int = 0) -> Json:
         """`value` with what it repeats of the texts replaced by `MARK`."""

@@ -8,13 +8,13 @@ an assistant says last in a conversation, and unified diffs outside the task's o
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, time
 from itertools import islice
 from typing import NamedTuple
 
-from rlx.answers import choices, given, keys
+from rlx.answers import choices, given, keys, places
 from rlx.answers.echoes import TEXTS, Echoes, patch_at, strings
 from rlx.answers.shown import ARCHIVE, MARK, Json, MaskedJson, Withheld, clean, show_json
 from rlx.texts import Say, say
@@ -142,11 +142,11 @@ class _Walk:
 
     def echoed(self, shown: Json) -> Json:
         """What is shown, without what it repeats of what is withheld."""
-        said = list(_at(shown, "", self.policy.echoes)) if self.policy.echoes else []
+        said = list(places.at(shown, "", self.policy.echoes)) if self.policy.echoes else []
         if not said:
             return shown
-        self.heard.settle(said)
-        return _changed(shown, "", self.policy.echoes, self.without_echoes) if self.heard.sought else shown
+        self.heard.settle(said, places.told(shown, "", self.policy.allow - self.policy.echoes, self.policy.echoes))
+        return places.changed(shown, "", self.policy.echoes, self.without_echoes) if self.heard.sought else shown
 
     def without_echoes(self, shown: Json, path: str) -> Json:
         before = self.heard.hidden
@@ -158,7 +158,7 @@ class _Walk:
     def ended(self, shown: Json) -> Json:
         """What is shown, without the answers with which prompts end."""
         prompts = self.policy.allow - self.policy.echoes
-        return _changed(shown, "", prompts, self.without_ending) if self.secrets and prompts else shown
+        return places.changed(shown, "", prompts, self.without_ending) if self.secrets and prompts else shown
 
     def without_ending(self, shown: Json, path: str) -> Json:
         turns = shown
@@ -227,7 +227,7 @@ class _Walk:
             )
             shown[label] = self.value(inner, place, below)
         if choices.are_numbered(value):
-            choices.even(list(value.values()), list(shown.values()), choices=choices.are_choices(_last(path)))
+            choices.even(list(value.values()), list(shown.values()), choices=choices.are_choices(places.last(path)))
         return shown
 
     def _reason(
@@ -271,7 +271,7 @@ class _Walk:
             else:
                 shown.append(self.value(item, path, zone._replace(words=zone.words or (talk and at < first))))
         if not talk:
-            choices.even(items, shown, choices=choices.are_choices(_last(path)))
+            choices.even(items, shown, choices=choices.are_choices(places.last(path)))
         return shown
 
     def given(self, value: object, path: str) -> Json:
@@ -296,18 +296,18 @@ class _Walk:
             place = f"{path}.{label}"
             if given.is_whole(label, inner, value):
                 shown[label] = self.plain(inner)
-            elif given.withholds(label, inner, names, _last(path)):
+            elif given.withholds(label, inner, names, places.last(path)):
                 self.keep(place.replace("[]", "").lstrip("."), inner, say("answers.key"))
                 shown[label] = self.withhold(place, say("answers.key"))
             else:
                 shown[label] = self.given(inner, place)
         if choices.are_numbered(value):
-            choices.even(list(value.values()), list(shown.values()), choices=choices.are_choices(_last(path)))
+            choices.even(list(value.values()), list(shown.values()), choices=choices.are_choices(places.last(path)))
         return shown
 
     def given_list(self, items: list[object], path: str) -> Json:
         shown = [self.given(inner, path) for inner in items]
-        choices.even(items, shown, choices=choices.are_choices(_last(path)))
+        choices.even(items, shown, choices=choices.are_choices(places.last(path)))
         return shown
 
     def given_text(self, text: str, path: str) -> str:
@@ -370,39 +370,6 @@ class _Walk:
         if isinstance(value, list | tuple | set | frozenset):
             return self.nested(lambda: [self.plain(inner) for inner in value])
         return scalar(value)
-
-
-def _last(path: str) -> str:
-    """The name at the end of a path."""
-    return path.replace("[]", "").rpartition(".")[2]
-
-
-def _changed(value: Json, path: str, wanted: frozenset[str], change: Callable[[Json, str], Json]) -> Json:
-    """`value` with what stands at the `wanted` paths changed."""
-    if path in wanted:
-        return change(value, path)
-    if isinstance(value, list) and _leads(path, wanted):
-        return [_changed(item, path, wanted, change) for item in value]
-    if isinstance(value, dict) and _leads(path, wanted):
-        return {key: _changed(item, f"{path}.{key}".lstrip("."), wanted, change) for key, item in value.items()}
-    return value
-
-
-def _at(value: Json, path: str, wanted: frozenset[str]) -> Iterator[Json]:
-    """What stands at the `wanted` paths."""
-    if path in wanted:
-        yield value
-    elif isinstance(value, list) and _leads(path, wanted):
-        for item in value:
-            yield from _at(item, path, wanted)
-    elif isinstance(value, dict) and _leads(path, wanted):
-        for key, item in value.items():
-            yield from _at(item, f"{path}.{key}".lstrip("."), wanted)
-
-
-def _leads(path: str, wanted: frozenset[str]) -> bool:
-    """Whether a wanted path may be below `path`."""
-    return not path or any(item.startswith(f"{path}.") for item in wanted)
 
 
 def scalar(value: object) -> Json:
