@@ -122,3 +122,12 @@ async def test_limits_are_watched_while_the_caller_is_busy(sandbox: MakeSandbox)
         done = await running
     assert done.code == 128 + signal.SIGKILL
     assert not done.timed_out
+
+
+def test_what_was_left_half_removed_is_reaped_once_it_is_old(local: Local) -> None:
+    half = local.folder / "boxes" / "half"
+    (half / "work").mkdir(parents=True)
+    assert local.reap() == 0
+    os.utime(half, (0, 0))
+    assert local.reap() == 1
+    assert not half.exists()

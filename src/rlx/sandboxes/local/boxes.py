@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import secrets
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ class Box:
 
     def remove(self) -> None:
         """Blocks while the files go."""
-        remove(self.path)
+        _remove(self.path)
         with suppress(OSError):
             os.close(self._lock)
 
@@ -58,20 +59,37 @@ def reap(folder: Path) -> int:
 
     There are no mounts to remove: they were in a namespace that ended with its processes.
     """
-    count = 0
     if not folder.is_dir():
         return 0
-    for path in folder.iterdir():
+    return sum(_reap(path) for path in list(folder.iterdir()))
+
+
+def _reap(path: Path) -> bool:
+    try:
+        lock = os.open(path / LOCK, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        # Just made, or almost gone: its maker has a minute.
         with suppress(FileNotFoundError):
-            lock = os.open(path / LOCK, os.O_RDWR | os.O_CLOEXEC)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue
-            finally:
-                os.close(lock)
-            with suppress(OSError, ValueError):
-                remove_groups([Path(name) for name in json.loads((path / GROUPS).read_text())])
-            remove(path)
-            count += 1
-    return count
+            if time.time() - path.stat().st_mtime < 60:
+                return False
+        remove(path)
+        return True
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with suppress(OSError, ValueError):
+            remove_groups([Path(name) for name in json.loads((path / GROUPS).read_text())])
+        _remove(path)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(lock)
+    return True
+
+
+def _remove(path: Path) -> None:
+    """The lock last, so that whoever is killed meanwhile leaves what can be reaped."""
+    with suppress(FileNotFoundError):
+        for child in list(path.iterdir()):
+            if child.is_dir() and not child.is_symlink():
+                remove(child)
+    remove(path)

@@ -147,16 +147,20 @@ def measure(folder: Path) -> int:
 
 def remove(folder: Path) -> None:
     """A folder with all in it, whatever modes were given to what it holds; nothing when it is gone."""
-    try:
-        shutil.rmtree(folder)
-    except FileNotFoundError:
-        return
-    except PermissionError:
-        for here, names, _ in os.walk(folder):
-            for name in names:
-                with suppress(OSError):
-                    _open_up(os.path.join(here, name))
-        shutil.rmtree(folder)
+    for last in (False, False, True):  # a process that is just dying may still write to it
+        try:
+            shutil.rmtree(folder)
+        except PermissionError:
+            for here, names, _ in os.walk(folder):
+                for name in names:
+                    with suppress(OSError):
+                        _open_up(os.path.join(here, name))
+        except OSError:
+            if last:
+                raise
+        if not folder.exists():
+            return
+    shutil.rmtree(folder)
 
 
 def _checked(key: str) -> str:
