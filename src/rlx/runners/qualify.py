@@ -2,6 +2,7 @@
 
 import math
 import re
+import shlex
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ DOCKERFILE = "environment/Dockerfile"
 _LOOKED_AT = {"task.toml", DOCKERFILE, "environment/.dockerignore"}
 _MOST_WARNINGS = 6
 _MOST_FOLDERS = 200
+_LONGEST_COMMAND = 120
 _NETWORK = ("apt", "apt-source", "pip", "uv", "npm", "packages", "url", "git")
 
 
@@ -138,10 +140,12 @@ def _warnings(made: Plan) -> tuple[Say, ...]:
     asked = needs(made).of("docker")
     if asked:
         return tuple(told(need) for need in asked[:_MOST_WARNINGS])
+    entrypoint = made.image.entrypoint
+    first = (say("launch.entrypoint", command=shlex.join(entrypoint)[:_LONGEST_COMMAND]),) if entrypoint else ()
     from_network = [need for need in needs(made).found if need.kind in _NETWORK]
     if not from_network:
-        return ()
-    return (say("launch.network", n=len(from_network)), *(told(need) for need in from_network[:_MOST_WARNINGS]))
+        return first
+    return (*first, say("launch.network", n=len(from_network)), *(told(need) for need in from_network[:_MOST_WARNINGS]))
 
 
 def _table(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import shlex
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -27,6 +28,8 @@ _log = logging.getLogger(__name__)
 IMPORT_PATH: Final = "rlx.sandboxes.local.harbor:LocalEnvironment"
 _REWARDS: Final = "/logs/verifier/reward.txt /logs/verifier/reward.json"
 _VERIFIER_OUTPUT: Final = "/logs/verifier/test-stdout.txt"
+_COMMAND: Final = ("sh", "-c", "sleep infinity")
+"""What Harbor's own containers run, by way of the image's ENTRYPOINT where it has one."""
 _LONGEST_DOCKERFILE: Final = 1024 * 1024
 
 
@@ -62,6 +65,7 @@ class LocalEnvironment(BaseEnvironment):  # type: ignore[misc]  # harbor's types
     def __init__(self, *args: Any, **settings: Any) -> None:
         self._place = PLACE.get()
         self._sandbox: LocalSandbox | None = None
+        self._entrypoint: tuple[str, ...] = ()
         self.is_running = False
         self.verifier_code: int | None = None
         """What the last verifier's script exited with."""
@@ -98,6 +102,9 @@ class LocalEnvironment(BaseEnvironment):  # type: ignore[misc]  # harbor's types
         for note in sandbox.notes:
             self._place.noted(note)
         await self.ensure_dirs(self._mount_targets(writable_only=True) or _LOGS)
+        if self._entrypoint:
+            command = shlex.join((*self._entrypoint, *_COMMAND))
+            await sandbox.exec(f"setsid {command} < /dev/null > /dev/null 2>&1 &")
         await self._upload_environment_dir_after_start()
         self.is_running = True
         self._place.started()
@@ -122,6 +129,7 @@ class LocalEnvironment(BaseEnvironment):  # type: ignore[misc]  # harbor's types
             done = await replay.layers(base)
             layers, env = done.layers, dict(done.image.env)
             workdir, user = done.image.workdir, done.image.user
+            self._entrypoint = done.image.entrypoint
         else:
             found = base_of(config.docker_image, self._place.kind.host())
             if isinstance(found, Refusal):
