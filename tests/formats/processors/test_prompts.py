@@ -5,13 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlx.errors import BadInput
 from rlx.formats.processors.base import Correctable
 from rlx.formats.processors.prompts import Prompts
 from rlx.formats.processors.prompts.preambles import own_words, preambles, said
+from rlx.formats.processors.prompts.roles import ROLES
 from rlx.ids import EnvKey
 from rlx.model import Messages, Note, Prompt, Steps
 from rlx.texts import catalog, words
@@ -130,6 +131,27 @@ def test_what_sets_a_puzzle_up_is_withheld_where_it_tells_the_answer() -> None:
     for role in ("task", "title", "context"):
         with pytest.raises(BadInput):
             Prompts().reading(table_of(rows), {role: "start"})
+
+
+CHOICES = ("the left one", "the right one", "neither of them")
+
+
+@settings(max_examples=20)
+@given(right=st.lists(st.sampled_from(CHOICES), min_size=1, max_size=6), role=st.sampled_from(ROLES))
+def test_no_role_of_a_column_tells_whether_it_is_the_answer(right: list[str], role: str) -> None:
+    named = dict(zip(("first", "second", "third"), CHOICES, strict=True))
+    tables = [
+        table_of([{"question": "Which of the three is it?", **named, "answer": one} for one in answers])
+        for answers in (right, ["something else"] * len(right))
+    ]
+    for roles in ({"environment": "third"}, {role: "third"}, {"environment": "third", "context": "first"}):
+        found = []
+        for table in tables:
+            try:
+                found.append(read(Prompts(), table, roles).shown())
+            except BadInput as error:
+                found.append(error.message)
+        assert found[0] == found[1]
 
 
 def test_what_a_simulated_user_is_told_is_nothing_that_the_agent_gets() -> None:

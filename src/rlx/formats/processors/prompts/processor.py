@@ -59,7 +59,7 @@ class Prompts:
             policy = _denying(policy, table, [answer])
             sample = _sample(table, policy)
             found = corrected(cast(sample), sample, others)
-        shown, hidden = sample, telling(table.sample, found)
+        shown, hidden = sample, telling(table.sample, found, cast(sample).environment)
         if hidden:
             policy = _denying(policy, table, hidden)
             shown = _sample(table, policy)
@@ -156,12 +156,16 @@ def _denying(policy: Policy, table: Table, paths: Sequence[str]) -> Policy:
     return replace(policy, deny=policy.deny | {*paths, *parts})
 
 
-def telling(rows: Sequence[Mapping[str, object]], found: Cast) -> list[str]:
-    """Columns about the environment in which an answer of the same row stands: what sets up a puzzle may tell it."""
+def telling(rows: Sequence[Mapping[str, object]], found: Cast, environment: Sequence[str]) -> list[str]:
+    """Columns of `environment` in which an answer of the same row stands: what sets up a puzzle may tell it.
+
+    Only columns that are known by their names are looked at. Were those looked at that a visitor calls so, the visitor
+    would be told of any column, as of each choice, whether it is the answer.
+    """
     told: dict[str, None] = {}
     for row in rows:
         answers = [text for path in found.answer if len(text := text_of(at(row, path)).strip()) >= _TELLS]
-        for path in found.environment:
+        for path in environment:
             if any(answer in text_of(at(row, path)) for answer in answers):
                 told[path] = None
     return list(told)
