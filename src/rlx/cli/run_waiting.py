@@ -20,7 +20,7 @@ from rlx.twins.run_events import event_json
 
 POLL = 0.25
 """Seconds between two looks."""
-READY = 120.0
+READY = 300.0
 """Seconds that a worker may take to be ready: it imports much."""
 _LINE = 160
 
