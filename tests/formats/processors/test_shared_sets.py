@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from rlx.answers.rows import table_row
-from rlx.answers.shown import MARK
+from rlx.answers.shown import ARCHIVE, MARK
 from rlx.formats.kinds import bare_tags
 from rlx.formats.processors.base import Correctable, ShownRow, Table, Unpacking
 from rlx.formats.processors.registry import choose, processors
@@ -59,7 +59,7 @@ def split_of(sample: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def at(value: Any, path: str) -> Iterator[Any]:
     """What stands at a dotted path, through lists and JSON in strings; the mark where it is withheld on the way."""
-    if value == MARK or not path:
+    if value in (MARK, ARCHIVE) or not path:
         yield value
         return
     if isinstance(value, str):
@@ -85,7 +85,7 @@ def leaves(value: Any) -> Iterator[Any]:
             yield from leaves(json.loads(value))
         except ValueError:
             yield value
-    elif value not in (None, "", MARK):
+    elif value not in (None, "", MARK, ARCHIVE):
         yield value
 
 

@@ -109,9 +109,15 @@ def usual_facets(row: Mapping[str, Json], used: Iterable[str] = ()) -> Facets:
     return found
 
 
+def filled(facets: Facets) -> Facets:
+    """Without values of which nothing is left to read."""
+    kept = {key: tuple(value for value in values if value.strip()) for key, values in facets.items()}
+    return {key: values for key, values in kept.items() if values}
+
+
 def _values(value: Json) -> tuple[Shown, ...]:
     items = value if isinstance(value, list) else [value]
-    return tuple(dict.fromkeys(name(item) for raw in items[:20] for item in _value(raw)))
+    return tuple(dict.fromkeys(shown for raw in items[:20] for item in _value(raw) if (shown := name(item)).strip()))
 
 
 def _value(value: Json) -> Iterator[str]:

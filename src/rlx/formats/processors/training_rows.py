@@ -10,7 +10,7 @@ from rlx.answers import MARK, Json, Policy, Shown, ShownJson, name, prose, recor
 from rlx.answers.keys import words
 from rlx.formats.conversation import tools, turns
 from rlx.formats.processors.base import RowCard, ShownRow, Table
-from rlx.formats.processors.cards import brief_of, searched, title_of, usual_facets
+from rlx.formats.processors.cards import brief_of, filled, searched, title_of, usual_facets
 from rlx.formats.processors.prompts.cells import at, is_empty, opened, places, told, withheld_places
 from rlx.formats.processors.prompts.preambles import own_words, preambles
 from rlx.formats.rows.media import named_media
@@ -47,7 +47,7 @@ class Title:
     def card(self, row: ShownRow, facets: Mapping[str, tuple[Shown, ...]]) -> RowCard:
         text = self._text(row.value)
         title = title_of(text)
-        return RowCard(title, brief_of(text, title), facets, searched([text]))
+        return RowCard(title, brief_of(text, title), filled(facets), searched([text]))
 
     def _text(self, row: Mapping[str, Json]) -> str:
         """The question alone where the row repeats it; else what is asked, less what many rows begin with."""

@@ -14,7 +14,7 @@ from rlx.errors import BadInput
 from rlx.formats.frameworks import ReasoningTask
 from rlx.formats.frameworks import table as known
 from rlx.formats.processors.base import Match, Roles, RowCard, ShownRow, Table
-from rlx.formats.processors.cards import brief_of, is_name, searched, title_of, usual_facets
+from rlx.formats.processors.cards import brief_of, filled, is_name, searched, title_of, usual_facets
 from rlx.formats.processors.prompts import summary
 from rlx.formats.processors.prompts.cells import at, opened, text_of, withheld_places
 from rlx.formats.processors.prompts.preambles import own_words, preambles, said
@@ -123,7 +123,7 @@ class VerifiersReading:
         offered = tools_of(row.value)
         if offered is not None:
             found["tools"] = tuple(dict.fromkeys(tool.name for tool in offered.items))[:_TOOLS]
-        return found
+        return filled(found)
 
     def _graded(self, row: ShownRow, made: ReasoningTask | None) -> str:
         if made is not None:

@@ -11,7 +11,7 @@ from rlx.answers.keys import names
 from rlx.errors import BadInput
 from rlx.formats.conversation import turns
 from rlx.formats.processors.base import Match, Roles, RowCard, ShownRow, Table
-from rlx.formats.processors.cards import apart, brief_of, repeated, searched, title_of
+from rlx.formats.processors.cards import apart, brief_of, filled, repeated, searched, title_of
 from rlx.formats.processors.prompts import summary
 from rlx.formats.processors.prompts.cells import at, text_of
 from rlx.formats.processors.prompts.preambles import own_words, preambles
@@ -119,7 +119,7 @@ def _facets(attempt: Attempt) -> Facets:
         ("meta:run", attempt.run),
         ("meta:stop", attempt.stop),
     )
-    return {key: (name(text[:80]),) for key, text in told if text}
+    return filled({key: (name(text[:80]),) for key, text in told if text})
 
 
 def _asked(prompt: object) -> str:

@@ -10,6 +10,7 @@ from rlx.answers import MARK, Json, Policy, ShownJson, name
 from rlx.errors import BadInput
 from rlx.formats.conversation import turns
 from rlx.formats.processors.base import Match, Roles, RowCard, ShownRow, Table
+from rlx.formats.processors.cards import filled
 from rlx.formats.processors.nemo_gym.policies import ATTEMPTS, ROLLOUTS, of_server
 from rlx.formats.processors.nemo_gym.request import REQUEST, request
 from rlx.formats.processors.nemo_gym.tasks import TaskReading, evidence, naming, server_of
@@ -69,7 +70,7 @@ class RolloutReading:
         model = _reply(row.value).get("model")
         if isinstance(model, str) and model.strip() and model != MARK:
             facets["model"] = (name(model[:120]),)
-        return replace(card, facets=facets, numbers=_numbers(row.value), of=_task(row.value))
+        return replace(card, facets=filled(facets), numbers=_numbers(row.value), of=_task(row.value))
 
     def view(self, row: ShownRow) -> TaskView:
         measures = [key for key, value in row.value.items() if _is_measure(key, value)]

@@ -9,7 +9,7 @@ from rlx.answers import MARK, Json, Policy, ShownJson, name, record
 from rlx.errors import BadInput
 from rlx.formats.predict import Check, Hints, Unchecked, check_of, predict_option
 from rlx.formats.processors.base import Match, Roles, RowCard, ShownRow, Table
-from rlx.formats.processors.cards import apart, brief_of, is_name, searched, title_of, usual_facets
+from rlx.formats.processors.cards import apart, brief_of, filled, is_name, searched, title_of, usual_facets
 from rlx.formats.processors.nemo_gym import page
 from rlx.formats.processors.nemo_gym.commands import run_section
 from rlx.formats.processors.nemo_gym.policies import TASKS, of_server
@@ -222,7 +222,7 @@ def facets(row: ShownRow, found: Known) -> Facets:
         made["tools"] = tuple(dict.fromkeys(given))
     if any(key in flat for key in ("image", "docker_image", "image_name")):
         made["runs"] = (name("Image"),)
-    return made
+    return filled(made)
 
 
 def graded(row: ShownRow, found: Known) -> str:

@@ -10,7 +10,7 @@ from rlx.answers import Policy, Shown, ShownJson, name, record
 from rlx.errors import BadInput
 from rlx.formats.conversation import turns
 from rlx.formats.processors.base import Match, Roles, RowCard, ShownRow, Table
-from rlx.formats.processors.cards import apart, brief_of, is_name, searched, title_of, usual_facets
+from rlx.formats.processors.cards import apart, brief_of, filled, is_name, searched, title_of, usual_facets
 from rlx.formats.processors.prompts import summary
 from rlx.formats.processors.prompts.preambles import own_words, preambles
 from rlx.formats.processors.support import support
@@ -151,7 +151,7 @@ class TracesReading:
         called = dict.fromkeys(item.name for item in spoken if item.kind == "call" and item.name is not None)
         if 0 < len(called) <= _TOOLS:
             found["tools"] = tuple(called)
-        return found
+        return filled(found)
 
     def _support(self) -> Support:
         return support(
