@@ -44,7 +44,6 @@ BRANCHES = (
     Branch("store", "rlx.cli.store", "Look after what an instance keeps."),
     Branch("hub", "rlx.cli.hub", "Serve a folder of repositories as a Hub."),
     Branch("sandbox", "rlx.cli.sandbox", "Check and prepare the sandboxes that rollouts run in."),
-    Branch("sandbox", "rlx.cli.sandbox", "Check and prepare the sandboxes that rollouts run in."),
     Branch("doctor", "rlx.cli.doctor", "Check this installation, or that a site leaks no answer."),
 )
 
