@@ -59,6 +59,11 @@ def make_groups(name: str, wanted: Wanted) -> Groups:
     return Groups(tuple(folders), frozenset(limits))
 
 
+def possible_groups(name: str) -> list[Path]:
+    """Those that `make_groups` would try to make."""
+    return [own / name for _, own in _own_groups()]
+
+
 def remove_groups(folders: Sequence[Path]) -> None:
     """Those that are there and empty."""
     for folder in folders:

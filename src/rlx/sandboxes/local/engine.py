@@ -18,7 +18,7 @@ from rlx.sandboxes.base import SandboxSpec
 from rlx.sandboxes.local import machine
 from rlx.sandboxes.local.arguments import bubblewrap
 from rlx.sandboxes.local.boxes import TREES, Box
-from rlx.sandboxes.local.cgroups import Groups, Wanted, make_groups
+from rlx.sandboxes.local.cgroups import Groups, Wanted, make_groups, possible_groups
 from rlx.sandboxes.local.forward import FORWARD, PROXY, Outlet
 from rlx.sandboxes.local.layers import Layer
 from rlx.sandboxes.local.link import Link
@@ -64,8 +64,9 @@ class Engine:
     async def start(self, layers: Sequence[Layer]) -> None:
         """Over the layers, the uppermost first. Raises `SandboxError` with what the making said."""
         if self._cgroups:
-            self._groups = make_groups(f"rlx-{self.box.name}", self._wanted)
-            self.box.note_groups(self._groups.folders)
+            name = f"rlx-{self.box.name}"
+            self.box.note_groups(possible_groups(name))  # before there are any, lest a killed process forget them
+            self._groups = make_groups(name, self._wanted)
         self.notes += self._fallbacks()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         said = os.memfd_create("said")
