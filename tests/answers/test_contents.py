@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from rlx.answers import MARK, Masked, Withheld, file_text
 from rlx.answers.contents import LIMIT
+from rlx.answers.rows import delimiter, header_row
 
 CANARY = "RLX-CANARY-FILE0001"
 
@@ -68,6 +69,38 @@ def test_an_answer_in_a_file_is_masked(path: str, data: str) -> None:
     assert CANARY not in found.text
     assert MARK in found.text or '"answer": ""' in found.text
     assert found.withheld or '"answer": ""' in found.text
+
+
+NOTES = st.sampled_from(["", "A note.", "Made by us, in May", "a;b", '"quoted, once"', "x\ty", "Licence: MIT"])
+
+
+@given(
+    st.lists(NOTES, max_size=150), st.sampled_from([",", ";", "\t", "|"]), st.sampled_from(["question", "text", "id"])
+)
+def test_an_answer_column_below_notes_never_appears(notes: list[str], separator: str, asked: str) -> None:
+    rows = [separator.join(row) for row in ([asked, "level", "answer"], ["q", "easy", CANARY], ["r", "hard", CANARY])]
+    found = text("data/a.csv", "\n".join([*notes, *rows, ""]))
+    assert CANARY not in found.text
+    octets = "\n".join([*notes, *rows, ""])
+    head = [line.split(delimiter("data/a.csv", octets)) for line in octets.split("\n")]
+    assert head[header_row(head)] == [asked, "level", "answer"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "word,count\n" + "a,1\n" * 8 + "solution,2\nanswer,3\n",
+        "text,level\n" + "hello,easy\n" * 30 + "I know the answer,hard\nmore,of it,here\n",
+        "a\n" * 20 + "the answer\n",
+    ],
+)
+def test_a_cell_far_below_that_names_an_answer_is_no_header(data: str) -> None:
+    assert text("data/a.csv", data).text == data
+
+
+def test_what_stands_above_a_header_is_looked_into_too() -> None:
+    notes = 'note\n"{""answer"": ""' + CANARY + '""}"\n'
+    assert CANARY not in text("data/a.csv", f"{notes}question,answer\nq,a\n").text
 
 
 @pytest.mark.parametrize(

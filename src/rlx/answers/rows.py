@@ -24,6 +24,14 @@ _NAME = re.compile(rf"\s*[\w .{keys.INVISIBLE}-]{{1,60}}\s*")
 _QUOTED = re.compile(r'"[^"]*"')
 _HEADERS: Final = 5
 """First rows of a table among which its header is looked for."""
+HEADERS: Final = 200
+"""First rows among which a header that names an answer is looked for."""
+_HEAD: Final = 60_000
+"""Characters of those."""
+_WORDS: Final = 3
+"""Words of the name of an answer's column at most, where it is not on top."""
+_ASKED: Final = keys.INPUTS | keys.names("id idx index questionid taskid problemid")
+"""Names of columns beside those of answers."""
 
 
 def json_lines(text: str, *, path: str, besides: Policy | None = None) -> Masked:
@@ -198,10 +206,13 @@ def table(text: str, *, path: str, besides: Policy | None = None) -> Masked | Wi
             withheld[Withheld(f"{path}: row {number} and after", say("answers.too_many", n=ROWS))] = None
             break
         cells = row
-        if number > first:
-            shown = guarded(dict(zip(names, row, strict=False)), at=path, besides=besides)
+        if number != first:
+            shown = guarded(dict(zip(names, row, strict=False)) if number > first else row, at=path, besides=besides)
             value = shown.value.value
-            cells = [str(cell) for cell in value.values()] if isinstance(value, dict) else [MARK] * len(row)
+            told = (
+                value.values() if isinstance(value, dict) else value if isinstance(value, list) else [MARK] * len(row)
+            )
+            cells = [str(cell) for cell in told]
             if shown.withheld:
                 withheld.update(dict.fromkeys(shown.withheld))
                 masked.extend(range(line + 1, line + 2 + sum(cell.count("\n") for cell in cells)))
@@ -213,18 +224,54 @@ def table(text: str, *, path: str, besides: Policy | None = None) -> Masked | Wi
 
 
 def delimiter(path: str, text: str) -> str:
-    """What separates the cells: the commonest separator of the first lines, by the file's name in case of doubt."""
-    head = _QUOTED.sub("", "\n".join(text.split("\n", _HEADERS)[:_HEADERS]))
+    """What separates the cells: the commonest separator of the first lines, by the file's name in case of doubt.
+
+    Another one where with that one alone there is a header that names an answer.
+    """
+    head = _QUOTED.sub("", "\n".join(text[:_HEAD].split("\n", _HEADERS)[:_HEADERS]))
     usual = "\t" if path.lower().endswith(".tsv") else ","
-    return max((usual, ",", ";", "\t", "|"), key=head.count)
+    commonest = max((usual, ",", ";", "\t", "|"), key=head.count)
+    lines = text[:_HEAD].split("\n", HEADERS)[:HEADERS]
+    separators = dict.fromkeys((commonest, usual, ",", ";", "\t", "|"))
+    return next((one for one in separators if _named([_cells(line, one) for line in lines]) is not None), commonest)
 
 
 def header_row(rows: Sequence[Sequence[str]]) -> int:
-    """The row that names the columns: among the first ones, one that names an answer, else the first with content."""
+    """The row that names the columns: among the first ones, one that names an answer, also after long notes, else the
+    first with content."""
     for number, row in enumerate(rows[:_HEADERS]):
-        if any(_NAME.fullmatch(cell) and keys.is_answer_key(cell) for cell in row):
+        if any(_names_answer(cell) for cell in row):
             return number
-    return next((number for number, row in enumerate(rows[:_HEADERS]) if any(row)), 0)
+    named = _named(rows[:HEADERS])
+    return next((number for number, row in enumerate(rows[:_HEADERS]) if any(row)), 0) if named is None else named
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    return [cell.strip().strip('"') for cell in line.rstrip("\r").split(separator)]
+
+
+def _names_answer(cell: str) -> bool:
+    return _NAME.fullmatch(cell) is not None and keys.is_answer_key(cell)
+
+
+def _named(rows: Sequence[Sequence[str]]) -> int | None:
+    """The first row that is a header which names an answer, and no row of a table that began before.
+
+    All its cells are names, one of them an answer's; and it names what is asked too, or has another width than what is
+    before it, and that of what is after it.
+    """
+    read = width = 0
+    for number, row in enumerate(rows):
+        read += sum(map(len, row)) + len(row)
+        if read > _HEAD:
+            return None
+        if len(row) > 1 and all(_NAME.fullmatch(cell) for cell in row if cell):
+            names = any(_names_answer(cell) and len(keys.words(cell)) <= _WORDS for cell in row)
+            begins = len(row) != width and len(row) == len(next(iter(rows[number + 1 : number + 2]), row))
+            if names and (begins or any(keys.flat(cell) in _ASKED for cell in row)):
+                return number
+        width = len(row) if any(cell.strip() for cell in row) else width
+    return None
 
 
 def _unique(names: list[str], width: int) -> list[str]:

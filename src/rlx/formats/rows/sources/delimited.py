@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from rlx.answers.rows import delimiter, header_row
+from rlx.answers.rows import HEADERS, delimiter, header_row
 from rlx.formats.rows.sources.base import Row, Unreadable
 from rlx.formats.rows.sources.octets import Octets
 from rlx.formats.rows.sources.scanning import Delimited
@@ -13,7 +13,6 @@ from rlx.texts import Say, say
 HEAD = 256 * 1024
 """Bytes from which the delimiter and the header are told."""
 MAX_COLUMNS = 2000
-_LOOKED_AT = 50
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -74,7 +73,7 @@ def open_delimited(
         raise Unreadable(say("rows.empty"), quiet=True)
     scanner = Delimited(_told(options) or delimiter(path, text.decode("utf-8", "replace")).encode())
     spans, _ = scanner.spans(text, is_last=len(head) < HEAD)
-    records = [scanner.cells(text[begin:end], encoding_of(text[begin:end])[0]) for begin, end in spans[:_LOOKED_AT]]
+    records = [scanner.cells(text[begin:end], encoding_of(text[begin:end])[0]) for begin, end in spans[:HEADERS]]
     if not records:
         raise Unreadable(say("rows.no_header"))
     header = header_row(records)
