@@ -1,7 +1,7 @@
 """Runs real tasks with their reference solution and with nothing done: `python bench/real_tasks.py HUB [--tasks GLOB]`.
 
 Of every Harbor task of a hub folder the launcher is asked whether the local sandbox can run it here. Those that it can
-are run through a worker, at most `--most` of each set; prints a table of them, and the reasons of the rest, counted.
+are run through a worker, until `--most` of a set hold; prints a table of them, and the reasons of the rest, counted.
 With `--store` the rollouts are kept, and not run again. `rlx sandbox prepare` readies tools that many graders fetch.
 """
 
@@ -35,11 +35,13 @@ from rlx.texts import words
 SANDBOX: Final = "local"
 ORACLE, NOP = AGENTS = ("oracle", "nop")
 FULL: Final = 1.0
+KEEP: Final = "keep_processes"
 NO_HEADLINE: Final = "no-headline"
 VIEWER: Final = Viewer("local")
 PAGE: Final = 500
 POLL: Final = 0.5
 CELL: Final = 300
+KEPT: Final = "processes kept for the grader"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,9 @@ class Found:
 class Choice:
     patterns: Sequence[str]
     most: int
+    """Of one set: tasks that hold."""
+    tries: int
+    """Of one set: tasks that are run. 0 runs nothing."""
     slots: int
     minutes: float
 
@@ -77,6 +82,8 @@ class Choice:
 class Tried:
     found: Found
     runs: dict[str, Rollout] = field(default_factory=dict)
+    kept: bool = False
+    """What the agent left running went on while it was graded: the solution may be a server."""
     refused: str = ""
     """Why the launcher took back what its option said."""
 
@@ -154,22 +161,32 @@ async def run(services: Services, launcher: Launcher, tried: Tried, agent: str, 
 async def try_all(services: Services, launcher: Launcher, found: list[Found], choice: Choice) -> list[Tried]:
     """The first of each set that can run, in order; the same task twice in a row, so that the second is warm."""
     counted: Counter[str] = Counter()
+    going: Counter[str] = Counter()
     tried = []
     known = await held(services)
     for each in found:
-        if not each.why and counted[each.env] < choice.most:
+        of = {agent: known.get((each.env, each.ref, agent)) for agent in AGENTS}
+        runs = {agent: one for agent, one in of.items() if one is not None}
+        if not each.why and (counted[each.env] < choice.tries or len(runs) == len(AGENTS)):
             counted[each.env] += 1
-            of = {agent: known.get((each.env, each.ref, agent)) for agent in AGENTS}
-            tried.append(Tried(each, {agent: one for agent, one in of.items() if one is not None}))
-    if all(len(one.runs) == len(AGENTS) for one in tried):
+            tried.append(Tried(each, runs, any(one.fields.get(KEEP) is True for one in runs.values())))
+    if not choice.tries:
         return tried
     slots = anyio.Semaphore(choice.slots)
 
     async def both(one: Tried) -> None:
         async with slots:
-            for agent in AGENTS:
-                if agent not in one.runs and not one.refused:
-                    await run(services, launcher, one, agent, choice.minutes)
+            if going[one.found.env] >= choice.most:
+                return
+            going[one.found.env] += 1
+            for kept in (False, True):
+                if kept and (one.kept or one.refused or one.holds or not scores(one.runs.get(ORACLE))):
+                    break
+                one.kept = one.kept or kept
+                for agent in AGENTS:
+                    if (kept or agent not in one.runs) and not one.refused:
+                        await run(services, launcher, one, agent, choice.minutes)
+            going[one.found.env] -= not one.holds
             logging.warning("%s %s: %s", one.found.env, one.found.ref, " ".join(cells(one)))
 
     async with anyio.create_task_group() as group:
@@ -180,7 +197,7 @@ async def try_all(services: Services, launcher: Launcher, found: list[Found], ch
             for one in tried:
                 running.start_soon(both, one)
         group.cancel_scope.cancel()
-    return tried
+    return [one for one in tried if one.runs or one.refused]
 
 
 def seconds(rollout: Rollout, stage: Stage | None = None) -> str:
@@ -199,7 +216,7 @@ def cells(one: Tried) -> list[str]:
         rollout = one.runs.get(agent)
         reward = "" if rollout is None else ", ".join(f"{score:g}" for score in scores(rollout)) or "none"
         told += [reward] + (["", ""] if rollout is None else [seconds(rollout), seconds(rollout, "provision")])
-    return [*told, "" if one.holds else _why(one)]
+    return [*told, KEPT if one.holds and one.kept else "" if one.holds else _why(one)]
 
 
 def _why(one: Tried) -> str:
@@ -217,7 +234,7 @@ def cell(text: str) -> str:
 
 
 def results(tried: Sequence[Tried]) -> None:
-    print("| set | task | oracle | s | of it made ready | nop | s | of it made ready | why it does not count |")
+    print("| set | task | oracle | s | of it made ready | nop | s | of it made ready | remark |")
     print("|---|---|---|---|---|---|---|---|---|")
     for one in sorted(tried, key=lambda each: (not each.holds, each.found.env, each.found.ref)):
         row = [one.found.env, one.found.ref.rpartition("/")[2], *cells(one)]
@@ -257,7 +274,7 @@ def bench(hub: str, store: Path, choice: Choice, tell: Callable[[list[Found]], N
     async def work(services: Services, _: Viewer) -> list[Tried]:
         launcher = Launcher(services)
         found = await look(services, choice, launcher)
-        tried = await try_all(services, launcher, found, choice) if choice.most else []
+        tried = await try_all(services, launcher, found, choice)
         tell(found)
         return tried
 
@@ -268,13 +285,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("hub")
     parser.add_argument("--tasks", nargs="*", default=[], metavar="ORG/NAME[/REF]", help="globs; only what begins so")
-    parser.add_argument("--most", type=int, default=8, help="of one set; 0 only asks what could run")
+    parser.add_argument("--most", type=int, default=8, help="tasks of one set that hold, then no more of it is run")
+    parser.add_argument(
+        "--tries", type=int, default=10, help="tasks of one set that are run; 0 tells what the store has"
+    )
     parser.add_argument("--slots", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=10.0, help="for one agent")
     parser.add_argument("--store", type=Path, help="keep the rollouts here")
     parser.add_argument("--list", action="store_true", help="print every task that is not run")
     asked = parser.parse_args()
-    choice = Choice(asked.tasks, asked.most, asked.slots, asked.minutes)
+    choice = Choice(asked.tasks, asked.most, asked.tries, asked.slots, asked.minutes)
 
     def tell(found: list[Found]) -> None:
         reasons(found)

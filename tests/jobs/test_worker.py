@@ -30,6 +30,12 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "datasets").mkdir()
     (folder / "datasets" / "rl-explorer").symlink_to(demo_hub() / "datasets" / "rl-explorer")
     write_task(folder, "plain", {})
+    write_task(
+        folder,
+        "started",
+        {"environment/begin.sh": '#!/bin/sh\necho yes > /app/done\nexec "$@"\n', "solution/solve.sh": "#!/bin/bash\n"},
+        dockerfile='FROM debian:12\nWORKDIR /app\nCOPY --chmod=755 begin.sh /begin.sh\nENTRYPOINT ["/begin.sh"]\n',
+    )
     write_task(folder, "no-reward", {"tests/test.sh": "#!/bin/bash\necho nothing\n"})
     write_task(folder, "bad-reward", {"tests/test.sh": "#!/bin/bash\necho pass > /logs/verifier/reward.txt\n"})
     write_task(folder, "no-shell", {"tests/test.sh": "#!/no/such/shell\n"})
@@ -82,6 +88,10 @@ def left_behind(made: Machine) -> list[str]:
     folders = [str(path) for path in (cache / "work").glob("*/*")]
     mounts = [line for line in Path("/proc/self/mounts").read_text().splitlines() if str(cache) in line]
     return [*boxes, *folders, *mounts]
+
+
+def test_what_an_image_starts_is_started(here: Machine) -> None:
+    assert here.run("tasks/started", "nop").reward == 1.0
 
 
 @pytest.mark.parametrize("task", ["fix-median", "sales-figures", "stock-take", "tidy-config", "word-counter"])

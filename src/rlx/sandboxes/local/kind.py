@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from rlx.sandboxes.local.sandbox import LocalSandbox
 from rlx.sandboxes.local.system import base_key, build_base
 from rlx.sandboxes.local.tools import prepared_programs
 from rlx.settings import Settings
+from rlx.texts import Say
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class Local:
             try:
                 await sandbox.start()
                 done = await sandbox.exec("true")
-                return Possible(sandbox.notes) if done.ok else machine.explain(f"true exits {done.code}")
+                return Possible(_of_any(sandbox.notes)) if done.ok else machine.explain(f"true exits {done.code}")
             except SandboxError as error:
                 return machine.explain(error.message)
             finally:
@@ -88,3 +90,8 @@ class Local:
     def reap(self) -> int:
         """Remove what killed workers left, and layers past what is kept. Returns how many sandboxes and layers."""
         return reap(self.folder / "boxes") + self.layers.sweep() + len(self.layers.prune(self.options.layers))
+
+
+def _of_any(notes: Sequence[Say]) -> tuple[Say, ...]:
+    """Without what was told of the one sandbox's network: each has its own."""
+    return tuple(note for note in notes if not note.key.startswith("sandbox.note.network."))
