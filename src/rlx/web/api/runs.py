@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse, StreamingResponse
 from pydantic import ValidationError
 
 from rlx.answers.shown import Json
-from rlx.errors import BadInput, Forbidden, NotFound
+from rlx.errors import BadInput, Forbidden, NotFound, Upstream
 from rlx.jobs.queue_service import Rollouts
 from rlx.model import Viewer
 from rlx.rollout import Rollout
@@ -93,6 +93,8 @@ async def followed(rollouts: Rollouts, id: str, viewer: Viewer, after: int) -> A
             page = await blocking(partial(rollouts.views.events, id, viewer, after=last, limit=_PAGE))
         except NotFound:
             break
+        except Upstream:  # without an end: whoever follows asks again, from the last one on
+            return
         for event in page.events:
             last = event.n
             # A kind that is not shown is told as one that happened, so that its number is known.
