@@ -98,8 +98,9 @@ def test_a_prompt_that_ends_in_the_answer_is_masked_there(end: object, answer: o
     assert shown({"answer": answer, "prompt": json.dumps(prompt)})["prompt"] == json.dumps(expected, ensure_ascii=False)
 
 
-def test_what_the_assistant_says_at_the_end_and_is_no_answer_stays() -> None:
-    row = {"prompt": [TURN, {"role": "assistant", "content": "I count 142"}], "answer": "42"}
+@pytest.mark.parametrize("said", ["I count 142", "Shall I take 42?", "It is 42, or 43"])
+def test_what_the_assistant_says_at_the_end_and_is_no_answer_stays(said: str) -> None:
+    row = {"prompt": [TURN, {"role": "assistant", "content": said}], "answer": "42"}
     assert shown(row) == {**row, "answer": MARK}
 
 

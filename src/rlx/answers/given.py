@@ -32,6 +32,8 @@ _MEASURED: Final = keys.names("metrics rewards scores")
 _ASSISTANT: Final = keys.names("assistant gpt model ai agent bot")
 _SECRETS: Final = 2000
 """Withheld texts with which the end of a prompt is compared."""
+_SAYS: Final = re.compile(r"(?:\b(?:is|are|answer|therefore|so)|[:=#{])[^\w]*$")
+"""What comes before an answer that is told."""
 _END: Final = re.compile(r"[\W_]+$")
 
 
@@ -92,7 +94,7 @@ def without_ending(turns: Sequence[Json], secrets: Iterable[str]) -> list[Json] 
 def _gives_away(text: str, end: str) -> bool:
     if len(end) >= LEAST and end in text:
         return True
-    return text.endswith(end) and not text[: len(text) - len(end)][-1:].isalnum()
+    return text == end or (text.endswith(end) and _SAYS.search(text[: len(text) - len(end)]) is not None)
 
 
 def _bare(text: str) -> str:
