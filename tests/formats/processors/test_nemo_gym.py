@@ -64,8 +64,8 @@ def test_a_request_is_shown_whole_and_the_answer_withheld() -> None:
             {"role": "user", "content": "Open the door."},
             {"type": "function_call", "name": "move", "arguments": '{"target": "door"}', "call_id": "c"},
             {"type": "function_call_output", "call_id": "c", "output": "It is stuck."},
-            {"role": "assistant", "content": "Shall I push?"},
-         ]}, "expected_action": {"name": "push"}}, ["Open the door.", "", "It is stuck.", "Shall I push?"]),
+            {"role": "assistant", "content": "Shall I go on?"},
+         ]}, "expected_action": {"name": "push"}}, ["Open the door.", "", "It is stuck.", "Shall I go on?"]),
     ],
 )  # fmt: skip
 def test_what_the_agent_gets_is_found_in_every_form_of_a_request(row: dict[str, Any], said: list[str]) -> None:
