@@ -39,7 +39,8 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
 
     def start(*arguments: str) -> Served:
         env = {"PATH": "", "HOME": str(tmp_path), "RLX_CACHE_DIR": str(tmp_path / "cache"), "RLX_STORE": str(tmp_path)}
-        command = [sys.executable, "-m", "rlx", *arguments, "--port", "0"]
+        alone = ["--no-worker"] if arguments[0] == "serve" and "--worker" not in arguments else []
+        command = [sys.executable, "-m", "rlx", *arguments, *alone, "--port", "0"]
         # A shell that runs the tests in its background has interrupts ignored, and children inherit that.
         before = signal.signal(signal.SIGINT, signal.default_int_handler)
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)

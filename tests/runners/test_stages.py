@@ -8,25 +8,26 @@ import anyio
 import pytest
 
 from rlx.errors import LimitError
+from rlx.rollout import STAGES, Stage
 from rlx.runners.stages import Stages
 
 pytestmark = pytest.mark.anyio
 
 
 class Scene:
-    def __init__(self, **limits: float) -> None:
+    def __init__(self, limits: Mapping[Stage, float] | None = None) -> None:
         self.told: list[tuple[str, Mapping[str, Any]]] = []
         self.updates: list[Mapping[str, Any]] = []
         self.errors: list[LimitError] = []
         self.over = anyio.Event()
         self.now = datetime(2026, 1, 1, tzinfo=UTC)
-        usual = dict.fromkeys(("provision", "prepare", "agent", "verify", "close"), 3600.0)
+        usual = dict.fromkeys(STAGES, 3600.0)
         self.stages = Stages(
             lambda **changes: self.updates.append(changes),
             lambda kind, data: self.told.append((kind, data)),
             self.clock,
             self.hear,
-            {**usual, **limits},  # type: ignore[arg-type]  # names of stages
+            usual | dict(limits or {}),
         )
 
     def clock(self) -> datetime:
@@ -40,8 +41,9 @@ class Scene:
 
 async def test_stages_are_told_and_recorded_with_the_state_they_bring() -> None:
     scene = Scene()
-    for stage in ("provision", "agent", "agent", "verify", "agent"):
-        scene.stages.begin(stage)  # type: ignore[arg-type]  # names of stages
+    stages: tuple[Stage, ...] = ("provision", "agent", "agent", "verify", "agent")
+    for stage in stages:
+        scene.stages.begin(stage)
     phases = scene.stages.finish()
 
     assert [phase.stage for phase in phases] == ["provision", "agent", "verify", "agent"]
@@ -52,7 +54,7 @@ async def test_stages_are_told_and_recorded_with_the_state_they_bring() -> None:
 
 
 async def test_a_stage_that_takes_too_long_is_ended() -> None:
-    scene = Scene(provision=0.01)
+    scene = Scene({"provision": 0.01})
     scene.stages.begin("provision")
 
     with anyio.fail_after(10):
@@ -62,7 +64,7 @@ async def test_a_stage_that_takes_too_long_is_ended() -> None:
 
 
 async def test_a_stage_that_ended_is_not_watched_any_more() -> None:
-    scene = Scene(provision=0.01, agent=0.02)
+    scene = Scene({"provision": 0.01, "agent": 0.02})
     scene.stages.begin("provision")
     scene.stages.begin("agent")
 
@@ -74,7 +76,7 @@ async def test_a_stage_that_ended_is_not_watched_any_more() -> None:
 
 
 async def test_a_limit_that_is_learnt_later_counts() -> None:
-    scene = Scene(provision=0.01)
+    scene = Scene({"provision": 0.01})
     scene.stages.begin("provision")
     scene.stages.limit("provision", 3600)
     scene.stages.limit("agent", None)

@@ -34,7 +34,7 @@ from rlx.model import ANONYMOUS, Viewer
 from rlx.rollout import Rollout
 from rlx.runners.registry import Surroundings, entries
 from rlx.runners.relay import Relay
-from rlx.runners.workers import Handed, WorkerCard, announce, cards, is_alive, workers_folder
+from rlx.runners.workers import Handed, WorkerCard, announce, began_at, cards, is_alive, workers_folder
 from rlx.sandboxes.local.kind import Local
 from rlx.settings import Settings
 
@@ -114,7 +114,9 @@ async def serve_worker(library: Library, rollouts: Rollouts, settings: Settings,
         app.add_route("/control/rollouts/{id}", _hearing(worker, key), methods=["PUT"])
         server = _Server(_quiet(app))
         serving = asyncio.create_task(server.serve(sockets=[listener]))
-        card = WorkerCard(id, os.getpid(), port, key, tuple(runners), tuple(names), {local.name: slots})
+        card = WorkerCard(
+            id, os.getpid(), began_at(os.getpid()), port, key, tuple(runners), tuple(names), {local.name: slots}
+        )
         path = announce(folder, card)
         try:
             worker.folder.mkdir(parents=True, mode=0o700)  # of a worker that is announced: others take away the rest

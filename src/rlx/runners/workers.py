@@ -29,6 +29,8 @@ class WorkerCard:
 
     id: str
     pid: int
+    began: int
+    """When that process began: see `began_at`."""
     port: int
     key: str = field(repr=False)
     runners: tuple[str, ...]
@@ -79,13 +81,18 @@ def cards(folder: Path) -> list[WorkerCard]:
     return found
 
 
-def is_alive(card: WorkerCard) -> bool:
-    """Whether its process is still there, by the name that workers go by; a number may be another's by now."""
+def began_at(pid: int) -> int:
+    """When a process began, in ticks since the machine did; 0 for one that is not there, or has ended."""
     try:
-        words = Path(f"/proc/{card.pid}/cmdline").read_bytes().split(b"\0")
+        told = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
-        return False
-    return b"worker" in words
+        return 0
+    return 0 if told[0] in "ZX" else int(told[19])
+
+
+def is_alive(card: WorkerCard) -> bool:
+    """Whether its process is still there; its number may be another's by now."""
+    return card.began != 0 and began_at(card.pid) == card.began
 
 
 def living(folder: Path) -> list[WorkerCard]:

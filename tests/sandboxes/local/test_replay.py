@@ -122,7 +122,7 @@ async def test_the_second_time_everything_is_there(kind: Local, context: Path) -
 
 
 async def test_a_command_that_fails_is_told_and_leaves_no_layer(kind: Local, context: Path) -> None:
-    with pytest.raises(TaskError, match="Line 3 .*exit code 7.*so it is"):
+    with pytest.raises(TaskError, match=r"Line 3 .*exit code 7.*so it is"):
         await replayed(kind, f"{BASE}RUN true\nRUN echo so it is >&2; exit 7\n", context)
 
     assert [kept.key.startswith("image-") for kept in kind.layers.kept()].count(True) == 1
