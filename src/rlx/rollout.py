@@ -20,8 +20,8 @@ ENDED: Final[frozenset[str]] = frozenset({"done", "failed", "cancelled", "interr
 type Stage = Literal["provision", "prepare", "agent", "verify", "close"]
 STAGES: Final[tuple[Stage, ...]] = ("provision", "prepare", "agent", "verify", "close")
 type Cause = Literal["model", "sandbox", "agent", "task", "verifier", "limit", "worker", "person"]
-"""The boundary that a failure crossed: one of the subclasses of `rlx.errors.RolloutError`; or `worker`, the process that
-ran it, which died or was ended; or `person`, who stopped it."""
+"""The boundary that a failure crossed: one of the subclasses of `rlx.errors.RolloutError`; or `worker`, the process
+that ran it, which died or was ended; or `person`, who stopped it."""
 
 _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 _ID: Final = re.compile(r"[0-9a-hjkmnp-tv-z]{16}")

@@ -32,7 +32,7 @@ class Settings(BaseSettings):
     cache_dir: Path = Field(default_factory=_cache_home)
     """Local disk for databases and files that can be fetched again."""
     database_url: str | None = Field(default=None, repr=False)
-    """PostgreSQL for the index and queue of rollouts, where several machines share a store. Else SQLite on local disk."""
+    """PostgreSQL for the index and queue of rollouts, for several machines on one store. Else SQLite on local disk."""
     public_url: str | None = None
     """Address people reach the app at, when it stands behind a proxy. Its host is trusted."""
     allowed_hosts: tuple[str, ...] = ()

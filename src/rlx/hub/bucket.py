@@ -115,7 +115,7 @@ class BucketStorage:
     def sweep(self, folder: str) -> None:
         """Nothing: an upload that was cut off left no file."""
 
-    def _inside(self, folder: str, kind: str) -> "list[tuple[str, BucketEntry]]":
+    def _inside(self, folder: str, kind: str) -> Sequence[tuple[str, "BucketEntry"]]:
         prefix = f"{self._prefix}{check_name(folder)}" if folder else self._prefix.rstrip("/")
         try:
             entries = self._asked(lambda: [*self._api.list_bucket_tree(self._bucket, prefix or None)])

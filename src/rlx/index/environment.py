@@ -41,9 +41,7 @@ READ_KEPT = 32
 class IndexedEnvironment:
     """Meets `rlx.formats.base.Environment`."""
 
-    def __init__(
-        self, repo: Repo, reader: Reader, index: TaskIndex, pack: Pack, *, tasks: Repo | None = None
-    ) -> None:
+    def __init__(self, repo: Repo, reader: Reader, index: TaskIndex, pack: Pack, *, tasks: Repo | None = None) -> None:
         """`tasks` is where the folders of the tasks are, when that is not `repo`."""
         repo.is_big = repo.is_big or index.header.walked
         self._repo = repo
