@@ -24,7 +24,7 @@ from rlx.errors import RlxError
 from rlx.ids import parse_key
 from rlx.model import EnvQuery, RunOption, TaskQuery, Viewer
 from rlx.rollout import Rollout, Stage
-from rlx.runners.asked import Asked
+from rlx.runners.asked import Asked, Value
 from rlx.runners.launch import RUNNER, Launcher
 from rlx.runners.workers import living
 from rlx.services import Services
@@ -145,7 +145,8 @@ async def held(services: Services) -> dict[tuple[str, str, str], Rollout]:
 
 
 async def run(services: Services, launcher: Launcher, tried: Tried, agent: str, minutes: float) -> None:
-    asked = Asked(tried.found.env, tried.found.ref, agent, None, RUNNER, SANDBOX, None, {"minutes": minutes}, "private")
+    fields: dict[str, Value] = {"minutes": minutes, KEEP: tried.kept}
+    asked = Asked(tried.found.env, tried.found.ref, agent, None, RUNNER, SANDBOX, None, fields, "private")
     try:
         rollout = await launcher.start(asked, VIEWER)
     except RlxError as error:
@@ -237,7 +238,7 @@ def results(tried: Sequence[Tried]) -> None:
     print("| set | task | oracle | s | of it made ready | nop | s | of it made ready | remark |")
     print("|---|---|---|---|---|---|---|---|---|")
     for one in sorted(tried, key=lambda each: (not each.holds, each.found.env, each.found.ref)):
-        row = [one.found.env, one.found.ref.rpartition("/")[2], *cells(one)]
+        row = [one.found.env, one.found.ref, *cells(one)]
         print(f"| {' | '.join(cell(each) for each in row)} |")
     held = [one for one in tried if one.holds]
     print(f"\n{len(held)} of {len(tried)} tasks of {len({one.found.env for one in held})} sets hold.")
