@@ -3,8 +3,10 @@
 The one way from the site and from the command line. Whatever a form offered is checked again here.
 """
 
+import time
+from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -17,11 +19,12 @@ from rlx.formats.base import Environment
 from rlx.formats.harbor.running import NOT_YET
 from rlx.hub.info import RepoInfo
 from rlx.ids import EnvKey, parse_key
+from rlx.index.environment import IndexedEnvironment
 from rlx.model import Estimate, Field, RunOption, Viewer
 from rlx.rollout import ModelUse, Rollout, new_id
 from rlx.runners.asked import Asked, ModelAsked, checked_fields
 from rlx.runners.endpoints import checked_address, host_of
-from rlx.runners.qualify import material, qualify
+from rlx.runners.qualify import Verdict, material, qualify
 from rlx.runners.workers import Handed, hand_over, living, workers_folder
 from rlx.sandboxes.base import Impossible, Possible
 from rlx.sandboxes.local.kind import Local
@@ -31,6 +34,9 @@ from rlx.store.instance import Instance
 from rlx.store.rollouts.files import utc_now
 from rlx.texts import say, words
 
+_KEPT = 2_000
+_LASTS = 60.0
+"""Tasks of which is remembered whether they can run, and for how many seconds: tools may be prepared meanwhile."""
 RUNNER = "harbor"
 DEFAULT_CALLS = 60
 FIELDS = (
@@ -78,12 +84,22 @@ class Services(Protocol):
     def rollouts(self) -> _Opener: ...
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What the files of a task say of running it here."""
+
+    verdict: Verdict | None
+    has_solution: bool
+    minutes: float | None
+
+
 class Launcher:
     """One for the process."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
         self._machine: dict[str, Possible | Impossible] = {}
+        self._seen: OrderedDict[tuple[str, str, str], tuple[float, _Seen]] = OrderedDict()
 
     @property
     def workers(self) -> Path:
@@ -175,14 +191,13 @@ class Launcher:
         machine = await self._can_run(kind)
         if isinstance(machine, Impossible):
             return replace(option, ok=False, reason=machine.why, notes=(machine.hint,) if machine.hint else ())
-        looked_at = await material(environment, ref)
-        notes, warnings = option.notes, option.warnings
-        if looked_at is not None:
-            verdict = await anyio.to_thread.run_sync(lambda: qualify(looked_at, Local(self._services.settings).host()))
+        seen = await self._look_at(environment, ref)
+        notes, warnings, verdict = option.notes, option.warnings, seen.verdict
+        if verdict is not None:
             if verdict.reason is not None:
                 return replace(option, ok=False, reason=verdict.reason, source=verdict.source)
             notes, warnings = (*notes, *verdict.notes), (*warnings, *verdict.warnings)
-        has_solution = looked_at is None or looked_at.has_solution
+        has_solution = seen.has_solution
         allowed = tuple(
             entry.name
             for entry in agents()
@@ -197,8 +212,29 @@ class Launcher:
             warnings=warnings,
             fields=FIELDS,
             agents=allowed,
-            estimate=Estimate(minutes=looked_at.minutes if looked_at else None),
+            estimate=Estimate(minutes=seen.minutes),
         )
+
+    async def _look_at(self, environment: Environment, ref: str) -> _Seen:
+        """What the task's files say of running it here; kept for a while, since every visit of its page asks."""
+        name = None
+        if isinstance(environment, IndexedEnvironment) and not environment.is_pending:
+            header = environment.index.header
+            name = (header.key, header.sha, ref)
+        known = self._seen.get(name) if name is not None else None
+        if known is not None and time.monotonic() - known[0] < _LASTS:
+            return known[1]
+        looked_at = await material(environment, ref)
+        if looked_at is None:
+            return _Seen(None, has_solution=True, minutes=None)
+        verdict = await anyio.to_thread.run_sync(lambda: qualify(looked_at, Local(self._services.settings).host()))
+        seen = _Seen(verdict, looked_at.has_solution, looked_at.minutes)
+        if name is not None:
+            self._seen[name] = (time.monotonic(), seen)
+            self._seen.move_to_end(name)
+            if len(self._seen) > _KEPT:
+                self._seen.popitem(last=False)
+        return seen
 
     async def _can_run(self, kind: str) -> Possible | Impossible:
         """Asked of the machine once; whoever repairs it restarts the process."""
