@@ -120,7 +120,9 @@ def test_a_system_prompt_stands_before_the_task() -> None:
 
 def test_what_sets_a_puzzle_up_is_withheld_where_it_tells_the_answer() -> None:
     name = "RLX-CANARY-FILE-1"
-    rows = [{"description": "Which file grows?", "start": f"touch {name}", "evaluation": {"match": name}}]
+    rows: list[dict[str, object]] = [
+        {"description": "Which file grows?", "start": f"touch {name}", "evaluation": {"match": name}}
+    ]
     found = read(Prompts(), table_of(rows))
     assert "RLX-CANARY" not in found.shown()
     assert roles(rows) == {
