@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import median
 from typing import Final
 
 from rlx.answers import Shown, name
@@ -134,14 +134,14 @@ def _figure(key: str, numbers: Sequence[float], ranged: Callable[[float], str]) 
     scale = _RANGES[key]
     places = [place for place, item in enumerate(scale) if counts[item]]
     parts = tuple(Count(name(item), counts[item], (key, item)) for item in scale[places[0] : places[-1] + 1])
-    note = say("rows.middle", mean=_short(fmean(numbers)), middle=_short(median(numbers)))
+    note = say("rows.middle", mean=_short(_mean(numbers)), middle=_short(median(numbers)))
     yield Shares(say(f"facet.{key}"), parts, len(numbers), note, ordered=True)
 
 
 def _facts(outcomes: Outcomes) -> Iterator[Row]:
     yield Row(say("rows.rollouts"), name(f"{outcomes.rollouts:,}"))
     if outcomes.rewards:
-        yield Row(say("rows.mean_reward"), name(_short(fmean(outcomes.rewards))), _of(outcomes, outcomes.rewards))
+        yield Row(say("rows.mean_reward"), name(_short(_mean(outcomes.rewards))), _of(outcomes, outcomes.rewards))
     solved = outcomes.outcomes.get(SOLVED)
     if solved is not None:
         yield Row(say("rows.solved"), name(f"{100 * solved / outcomes.rollouts:.0f} %"))
@@ -168,7 +168,7 @@ def _attempts(label: Shown, attempts: Sequence[tuple[str, RowCard]]) -> Attempts
     solved = sum(SOLVED in card.facets.get("outcome", ()) for _, card in attempts)
     refs = tuple(ref for ref, _ in attempts)
     graded = len(rewards) or sum("outcome" in card.facets for _, card in attempts)
-    return Attempts(label, refs, solved, graded, fmean(rewards) if rewards else None)
+    return Attempts(label, refs, solved, graded, _mean(rewards) if rewards else None)
 
 
 def _labels(titles: Sequence[str]) -> list[Shown]:
@@ -184,6 +184,11 @@ def _labels(titles: Sequence[str]) -> list[Shown]:
 
 def _numbers(rollouts: Iterable[tuple[str, RowCard]], key: str) -> tuple[float, ...]:
     return tuple(number for _, card in rollouts if (number := card.numbers.get(key)) is not None)
+
+
+def _mean(numbers: Sequence[float]) -> float:
+    """Without the overflow of a sum of very large ones."""
+    return sum(number / len(numbers) for number in numbers)
 
 
 def _short(number: float) -> str:
