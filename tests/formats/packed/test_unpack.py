@@ -8,14 +8,17 @@ import struct
 import tarfile
 import zipfile
 from contextlib import suppress
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlx.formats.packed.budget import TASK, Budget, RefusedArchive
+from rlx.formats.packed.archive import open_archive
+from rlx.formats.packed.budget import REPOSITORY, TASK, Budget, RefusedArchive
 from rlx.formats.packed.unpack import task_files, unpack
+from rlx.formats.rows.sources.octets import Held
 from rlx.texts import words
 from tests.formats.packed.making import TASK as FILES
 from tests.formats.packed.making import entry, header, overlapping, patched, tar, tar_of, zip_entry, zipped
@@ -162,6 +165,12 @@ def test_a_hundred_thousand_files_are_refused() -> None:
     assert "more than 10,000 files" in refusal(zipped(names))
     small = b"".join(header(f"{number:06}".encode()) for number in range(100_000)) + bytes(1024)
     assert "more than 10,000 files" in refusal(gzip.compress(small, 6, mtime=0))
+
+
+def test_a_hundred_thousand_files_of_a_whole_archive_are_refused(tmp_path: Path) -> None:
+    packed = zipped({f"{number:06}": b"" for number in range(100_000)})
+    with pytest.raises(RefusedArchive, match="more than 80,000 files"):
+        open_archive(Held(packed), tmp_path / "tasks.tar", REPOSITORY)
 
 
 def test_a_list_that_hides_its_length_is_looked_at_before_it_is_read() -> None:

@@ -45,7 +45,7 @@ class Budget:
 
 TASK: Final = Budget(members=10_000, each=32 * 2**20, total=64 * 2**20, packed=64 * 2**20)
 """One task, in memory."""
-REPOSITORY: Final = Budget(members=200_000, each=256 * 2**20, total=4 * 2**30, packed=4 * 2**30, free=64 * 2**20)
+REPOSITORY: Final = Budget(members=80_000, each=256 * 2**20, total=4 * 2**30, packed=4 * 2**30, free=64 * 2**20)
 """Any number of tasks, on the Hub or on local disk."""
 
 
