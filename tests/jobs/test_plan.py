@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rlx.answers import name
 from rlx.hub.info import RepoInfo, read_info
 from rlx.ids import EnvKey
 from rlx.index.entries import Entry
 from rlx.index.env_cards import listed_card
 from rlx.index.listing import Listing
+from rlx.index.snapshot.rows import TaskRow
 from rlx.jobs.indexer.plan import Policy, plan
 from rlx.jobs.indexer.state import Attempt, State
 
@@ -26,7 +28,7 @@ def info(name: str, sha: str | None = "a" * 40) -> RepoInfo:
 
 def entry(of: RepoInfo, *, revision: str | None = "a" * 40, reader: int | None = 7, complete: bool = True) -> Entry:
     card = replace(listed_card(of), revision=revision, format="harbor", tasks=9)
-    return Entry(card, complete=complete, reader=reader)
+    return Entry(card, complete=complete, reader=reader, indexed=reader is not None)
 
 
 def planned(infos: list[RepoInfo], entries: dict[EnvKey, Entry | None], state: State | None = None) -> list[str]:
@@ -100,3 +102,19 @@ def test_featured_first_then_by_reason_then_by_trend_and_hidden_never(what: list
     assert found == sorted(found)
     wanted = {place for place, (kind, _, is_hidden) in enumerate(what) if kind != "good" and not is_hidden}
     assert {place for _, _, place in found} == wanted
+
+
+def test_rows_that_another_reader_read_are_read_again_and_a_part_of_them_is_not_asked_for_twice() -> None:
+    of = info("rows")
+    rows = replace(listed_card(of), revision="a" * 40, format="rows", tasks=9_000)
+    tasks = tuple(TaskRow(f"train/{n}", name(""), name(""), {}) for n in range(5))
+    known = {"rows": 3}
+
+    def why(reader: int) -> list[str]:
+        kept = Entry(rows, tasks, complete=False, reader=reader)
+        policy = Policy(readers=known, most=5)
+        listing = Listing((of,), NOW)
+        return [step.why for step in plan(listing, {of.key: kept}, State(), policy, NOW)]
+
+    assert why(3) == []
+    assert why(2) == ["format"]

@@ -101,6 +101,16 @@ class Format(Protocol):
 
 
 @runtime_checkable
+class Versioned(Protocol):
+    """A format without an index, and its environments, that tell when they began to read otherwise."""
+
+    @property
+    def reader_version(self) -> int:
+        """Another number whenever reading changes: what the catalog keeps of the others is made anew."""
+        ...
+
+
+@runtime_checkable
 class IndexedFormat(Protocol):
     """A format whose tasks are indexed and packed: it reads folders, and the index opens the environment."""
 

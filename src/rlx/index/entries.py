@@ -14,7 +14,7 @@ import anyio.to_thread
 from rlx.answers.shown import Json
 from rlx.answers.stored import stored
 from rlx.errors import BadInput
-from rlx.formats.base import Environment
+from rlx.formats.base import Environment, Versioned
 from rlx.hub.info import RepoInfo
 from rlx.index.codec import env_card_in, env_card_out, facets_in, facets_out
 from rlx.index.env_cards import read_card
@@ -24,7 +24,7 @@ from rlx.index.snapshot.rows import TASK_FACETS, TaskRow
 from rlx.index.tasks import TaskIndex
 from rlx.model import EnvCard, Facets, TaskCard, TaskQuery
 
-VERSION = 1
+VERSION = 2
 PAGE = 100
 """Tasks asked of a format at once."""
 MAX_ENTRY = 256 * 1024 * 1024
@@ -38,7 +38,9 @@ class Entry:
     complete: bool = True
     """Whether every task is here and was read: of very many rows the first are searched, and an index may fill in."""
     reader: int | None = None
-    """Version of the reader whose index it was made from; None without one."""
+    """Version of what read it, where that tells one."""
+    indexed: bool = False
+    """It was made from an index, which holds every task: one of the others lists as many as it is asked for."""
 
 
 async def entry_of(environment: Environment, info: RepoInfo, *, limit: int) -> Entry:
@@ -46,13 +48,14 @@ async def entry_of(environment: Environment, info: RepoInfo, *, limit: int) -> E
     card = read_card(info, await environment.summary())
     if not card.tasks:
         return Entry(card)
-    reader, pending = None, False
+    indexed, pending = isinstance(environment, IndexedEnvironment), False
+    reader = environment.reader_version if isinstance(environment, Versioned) else None
     if isinstance(environment, IndexedEnvironment):
         rows = await anyio.to_thread.run_sync(_indexed, environment.index, limit)
         reader, pending = environment.index.header.reader_version, environment.is_pending
     else:
         rows = await _listed(environment, limit)
-    return Entry(card, rows, complete=len(rows) >= card.tasks and not pending, reader=reader)
+    return Entry(card, rows, complete=len(rows) >= card.tasks and not pending, reader=reader, indexed=indexed)
 
 
 def _indexed(index: TaskIndex, limit: int) -> tuple[TaskRow, ...]:
@@ -98,6 +101,7 @@ def entry_bytes(entry: Entry) -> bytes:
         "tasks": tasks,
         "complete": entry.complete,
         "reader": entry.reader,
+        "indexed": entry.indexed,
     }
     return gzip.compress(json.dumps(raw, ensure_ascii=False).encode("utf-8", "replace"), 5, mtime=0)
 
@@ -113,7 +117,8 @@ def entry_in(data: bytes) -> Entry:
             for ref, title, brief, facets, words, digest, near in raw["tasks"]
         )
         reader = raw["reader"]
-        return Entry(env_card_in(raw["card"]), tasks, bool(raw["complete"]), None if reader is None else int(reader))
+        known = None if reader is None else int(reader)
+        return Entry(env_card_in(raw["card"]), tasks, bool(raw["complete"]), known, bool(raw["indexed"]))
     except (OSError, EOFError, KeyError, TypeError, AttributeError, RecursionError, zlib.error, BadInput) as error:
         raise ValueError(f"not an entry: {type(error).__name__}") from error
 

@@ -12,7 +12,7 @@ from rlx.answers import DENY, Policy, ShownJson, name, prose, record
 from rlx.errors import BadInput, NotFound
 from rlx.formats.processors.base import Match, Processor, Reading, Roles, RowCard, ShownRow, Table
 from rlx.formats.processors.support import support
-from rlx.formats.rows.environment import RowsEnvironment
+from rlx.formats.rows.environment import RowsEnvironment, reader_version
 from rlx.formats.rows.row_index import FIRST_ROWS, quotas
 from rlx.formats.rows.splits import find_splits
 from rlx.hub.repo import Repo
@@ -279,3 +279,12 @@ async def test_rows_of_very_many_values_do_not_keep_the_environment_from_opening
         (table,) = environment.tables
         assert 0 < len(table.table.sample) < 20
         assert (await environment.tasks(TaskQuery(offset=59))).items[0].ref == "train/59"
+
+
+async def test_what_is_kept_of_rows_is_told_apart_by_who_read_them(hub: Make) -> None:
+    async with opened(hub({"train.jsonl": lines(1)})) as environment:
+        ours = environment.reader_version
+    newer = Toy()
+    newer.version = 2
+    assert reader_version([Toy()]) == ours
+    assert len({ours, reader_version([newer]), reader_version([Toy(), newer]), reader_version([])}) == 4

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import zlib
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -40,7 +41,15 @@ from rlx.texts import say
 OPENED: Final = 24
 """Tables that are looked into when the environment is opened; the others when they are asked for."""
 _CORRECTED: Final = 8
+VERSION: Final = 1
+"""Raised when the reading of rows changes whatever processor reads them."""
 _random = SystemRandom()
+
+
+def reader_version(processors: Sequence[Processor]) -> int:
+    """Changes with any of the processors and with which there are."""
+    told = [f"{processor.name} {processor.version}" for processor in processors]
+    return zlib.crc32("\n".join([f"rows {VERSION}", *told]).encode())
 
 
 async def open_rows(repo: Repo, processors: Sequence[Processor]) -> "RowsEnvironment":
@@ -51,9 +60,13 @@ async def open_rows(repo: Repo, processors: Sequence[Processor]) -> "RowsEnviron
 
 
 class RowsEnvironment:
-    """Meets `Environment`, `Filling`, `Revealing` and `Correctable` of `rlx.formats.base`."""
+    """Meets `Environment`, `Filling`, `Revealing`, `Versioned` and `Correctable` of `rlx.formats.base`."""
 
     format = "rows"
+
+    @property
+    def reader_version(self) -> int:
+        return reader_version(self._processors)
 
     def __init__(self, repo: Repo, processors: Sequence[Processor], found: Found) -> None:
         self._repo = repo

@@ -2,7 +2,7 @@
 
 from rlx.formats.base import Claim
 from rlx.formats.processors.registry import processors
-from rlx.formats.rows.environment import RowsEnvironment, open_rows
+from rlx.formats.rows.environment import RowsEnvironment, open_rows, reader_version
 from rlx.formats.rows.splits import find_splits
 from rlx.hub.repo import Repo
 from rlx.model import Viewer
@@ -13,6 +13,10 @@ class Rows:
     """Meets `rlx.formats.base.Format`."""
 
     name = "rows"
+
+    @property
+    def reader_version(self) -> int:
+        return reader_version(processors())
 
     async def claim(self, repo: Repo) -> Claim | None:
         """By its tables alone; a format that finds tasks in folders is surer."""

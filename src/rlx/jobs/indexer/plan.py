@@ -67,7 +67,7 @@ def _why(info: RepoInfo, entries: Mapping[EnvKey, Entry | None], policy: Policy)
         return "changed"
     if entry.reader is not None and policy.readers.get(entry.card.format or "") != entry.reader:
         return "format"
-    if not entry.complete and (entry.reader is not None or len(entry.tasks) < policy.most):
+    if not entry.complete and (entry.indexed or len(entry.tasks) < policy.most):
         return "partial"
     return None
 

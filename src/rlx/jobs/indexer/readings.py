@@ -171,7 +171,7 @@ class Readings:
     def _note_partial(self, step: Step, entry: Entry) -> None:
         """An entry that lacks tasks for another reason than the budget is not asked for again today."""
         found, tasks = len(entry.tasks), entry.card.tasks or 0
-        short = entry.reader is not None or (found < self._budget.rows_each and self._rows_left > 0)
+        short = entry.indexed or (found < self._budget.rows_each and self._rows_left > 0)
         if found < tasks and short:
             reason = f"{found:,} of {tasks:,} tasks could be listed."
             attempt = Attempt(sha=step.info.sha, at=self._now(), reason=reason, failed=False)

@@ -14,7 +14,7 @@ from pathlib import Path
 import anyio.to_thread
 
 from rlx.errors import BadInput, Upstream
-from rlx.formats.base import IndexedFormat
+from rlx.formats.base import IndexedFormat, Versioned
 from rlx.formats.registry import AnyFormat
 from rlx.hub.client import HubClient, Token
 from rlx.ids import EnvKey
@@ -76,7 +76,8 @@ class Place:
 
 def readers_of(known: Sequence[AnyFormat]) -> Mapping[str, int]:
     """The version of each format's reader."""
-    return {each.reader.format: each.reader.version for each in known if isinstance(each, IndexedFormat)}
+    indexed = {each.reader.format: each.reader.version for each in known if isinstance(each, IndexedFormat)}
+    return indexed | {each.name: each.reader_version for each in known if isinstance(each, Versioned)}
 
 
 def instance_of(storage: Storage) -> Instance:
