@@ -105,6 +105,12 @@ class Rollout(_Record):
     usage: Usage = Usage()
     cost: float | None = None
     """Dollars."""
+    judge: ModelUse | None = None
+    """The model that took part in grading."""
+    judge_calls: int | None = None
+    judge_usage: Usage = Usage()
+    judge_cost: float | None = None
+    """Dollars, beside `cost`."""
     phases: tuple[Phase, ...] = ()
     steps: tuple[StepScore, ...] = ()
     attempt: int = 1

@@ -273,6 +273,9 @@ def _scored(outcome: Outcome) -> dict[str, Any]:
         "failure": outcome.failure,
         "usage": outcome.usage,
         "cost": outcome.cost,
+        "judge_calls": outcome.judge_calls,
+        "judge_usage": outcome.judge_usage,
+        "judge_cost": outcome.judge_cost,
         "steps": outcome.steps,
         "versions": dict(outcome.versions),
     }

@@ -36,6 +36,9 @@ class Outcome:
     failure: Failure | None = None
     usage: Usage = field(default_factory=Usage)
     cost: float | None = None
+    judge_calls: int | None = None
+    judge_usage: Usage = field(default_factory=Usage)
+    judge_cost: float | None = None
     steps: tuple[StepScore, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     voided: bool = False

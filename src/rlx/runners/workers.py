@@ -47,6 +47,9 @@ class Handed:
     api_key: str | None = field(default=None, repr=False)
     any_address: bool = False
     """The model's address may be one of this machine or network."""
+    judge_url: str | None = None
+    judge_key: str | None = field(default=None, repr=False)
+    """Of a judge that is somebody's own endpoint, as `base_url` and `api_key` are of the agent's model."""
     hub_token: str | None = field(default=None, repr=False)
     bindings: Mapping[str, str] = field(default_factory=dict, repr=False)
     """What `${NAME}` stands for in the task's settings."""

@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
 from typing import Any, Final
@@ -40,6 +40,8 @@ class Reach:
     """`module:Class` of its Harbor environment."""
     attach: Callable[[Trial], None]
     bindings: Mapping[str, str]
+    for_grader: Mapping[str, str] = field(default_factory=dict)
+    """Of the environment of its graders, before what the task says."""
 
 
 CURRENT: ContextVar[Reach] = ContextVar("reach")
@@ -68,7 +70,8 @@ def _install_sandboxes() -> None:
             return build(**settings)
         config: TrialConfig = build(**{**settings, "sandbox": _ANY_SANDBOX})
         environment = EnvironmentConfig(import_path=reach.import_path, delete=True)
-        return config.model_copy(update={"environment": environment})
+        verifier = config.verifier.model_copy(update={"env": {**config.verifier.env, **reach.for_grader}})
+        return config.model_copy(update={"environment": environment, "verifier": verifier})
 
     openenv_rollout.build_trial_config = build_trial_config
 

@@ -34,7 +34,9 @@ def keep_all(run: Run, trial_dir: Path, scrub: Scrub) -> None:
     for name, path in _files(trial_dir, ("artifacts/**/*", "steps/*/artifacts/**/*")):
         if path.name != "manifest.json":
             text = _text(path)
-            run.keep(_place("artifacts", name), path.read_bytes() if text is None else scrub.text(text).encode())
+            run.keep(
+                _place("artifacts", name), scrub.data(path.read_bytes()) if text is None else scrub.text(text).encode()
+            )
 
 
 def verifier_text(trial_dir: Path, scrub: Scrub) -> str:

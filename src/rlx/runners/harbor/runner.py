@@ -22,11 +22,13 @@ from rlx.rollout import Failure, Stage
 from rlx.runners.base import Outcome, Run, cost_of
 from rlx.runners.harbor import hooks, kept, outcome
 from rlx.runners.harbor.capture import create_capture
+from rlx.runners.harbor.judging import Judging, figures, judged
 from rlx.runners.registry import Surroundings
 from rlx.runners.relay import Line, Relay, sender
 from rlx.runners.scrub import Scrub
 from rlx.runners.stages import GRACE
 from rlx.runners.watch import Watch
+from rlx.sandboxes.base import Address
 from rlx.sandboxes.local.harbor import IMPORT_PATH, PLACE, LocalEnvironment, Place
 from rlx.sandboxes.local.kind import Local
 from rlx.texts import Say, words
@@ -70,11 +72,9 @@ class _Running:
         self._trial: Trial | None = None
         self._is_quiet = self._entry.needs_solution
         self._failed_in: Stage | None = None
-        handed = run.handed
-        self._scrub = Scrub(
-            secrets=(handed.api_key, handed.hub_token, *handed.bindings.values()),
-            paths={str(run.work): "[work]", str(run.task): "[task]", str(local.folder): "[sandbox]"},
-        )
+        self._judging = Judging()
+        self._paths = {str(run.work): "[work]", str(run.task): "[task]", str(local.folder): "[sandbox]"}
+        self._scrub = self._scrubbing()
         self._watch = Watch(self._emit, run.rollout.model, quiet=self._is_quiet)
         self._place = Place(local, told=self._hear_build, noted=self._note)
         self._line: Line | None = None
@@ -82,9 +82,9 @@ class _Running:
 
     async def play(self) -> Outcome:
         PLACE.set(self._place)
-        hooks.CURRENT.set(hooks.Reach(IMPORT_PATH, self._attach, self._run.handed.bindings))
         try:
             with ExitStack() as stack:
+                self._judge(stack)
                 upstream = self._upstream(stack)
                 result = await self._until_over(self._rollout(upstream))
             return await asyncio.to_thread(self._read, result)
@@ -107,7 +107,7 @@ class _Running:
         return working.result()
 
     def _upstream(self, stack: ExitStack) -> Upstream | None:
-        """The line to the model. The pool would probe it with calls that somebody pays for, and so is told of it."""
+        """The line to the agent's model."""
         rollout = self._run.rollout
         if rollout.model is None:
             return None
@@ -119,8 +119,27 @@ class _Running:
             over=lambda error: None if self._over.done() else self._over.set_result(error),
         )
         self._line = line
-        path = stack.enter_context(self._relay.line(line))
-        upstream = Upstream(llm_url=f"{self._url}{path}", model=rollout.model.id)
+        return self._connect(stack.enter_context(self._relay.line(line)), rollout.model.id, stack)
+
+    def _judge(self, stack: ExitStack) -> None:
+        """Of a task that wants one: its graders are told where it is, and every sandbox reaches the worker."""
+        run, registry = self._run, self._capture.state.registry
+        judging = judged(run.rollout, run.handed, run.task, relay=self._relay, registry=registry, connect=self._connect)
+        self._judging = stack.enter_context(judging)
+        bindings = {**self._judging.bindings, **run.handed.bindings}
+        hooks.CURRENT.set(hooks.Reach(IMPORT_PATH, self._attach, bindings, self._judging.for_grader))
+        if self._judging.meter is not None:
+            self._scrub = self._scrubbing()
+            self._place.forward = Address("127.0.0.1", int(self._url.rpartition(":")[2]))
+
+    def _scrubbing(self) -> Scrub:
+        handed = self._run.handed
+        known = (handed.api_key, handed.judge_key, handed.hub_token, *handed.bindings.values())
+        return Scrub(secrets=(*known, *self._judging.secrets), paths=self._paths)
+
+    def _connect(self, path: str, model: str, stack: ExitStack) -> Upstream:
+        """How the capture proxy reaches a line: told, since it would probe with calls that somebody pays for."""
+        upstream = Upstream(llm_url=f"{self._url}{path}", model=model)
         client = InferenceClient(base_url=upstream.llm_url, served_model=upstream.model, capture_level="text")
         pool = self._capture.state.upstreams
         with pool._lock:
@@ -251,6 +270,7 @@ class _Running:
             usage=usage,
             cost=cost_of(usage, self._run.rollout.model),
             steps=steps,
+            **figures(self._judging),
             versions=versions,
             voided=outcome.voids(raised),
         )

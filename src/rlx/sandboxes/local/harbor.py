@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,12 +14,13 @@ from harbor.environments.capabilities import EnvironmentCapabilities, Environmen
 from harbor.models.task.config import NetworkMode
 
 from rlx.errors import SandboxError, TaskError
-from rlx.sandboxes.base import Network, SandboxSpec
+from rlx.sandboxes.base import Address, Network, SandboxSpec
 from rlx.sandboxes.dockerfile import Plan, Refusal, base_of, plan
 from rlx.sandboxes.dockerfile.host import read_context
 from rlx.sandboxes.local.kind import Local
 from rlx.sandboxes.local.replay import Replay, replayable
 from rlx.sandboxes.local.sandbox import LocalSandbox
+from rlx.sandboxes.local.terminal import Terminal
 from rlx.sandboxes.local.tools import tool_environment, tools_key
 from rlx.texts import Say, words
 
@@ -44,6 +45,8 @@ class Place:
     """Hears what a reader should know of a sandbox."""
     started: Callable[[], None] = lambda: None
     """Told when a sandbox is ready."""
+    forward: Address | None = None
+    """What its sandboxes reach at a port of their own, whatever their network."""
     sandboxes: list[LocalSandbox] = field(default_factory=list)
 
     async def stop(self) -> None:
@@ -144,6 +147,7 @@ class LocalEnvironment(BaseEnvironment):  # type: ignore[misc]  # harbor's types
             workdir=config.workdir or workdir or "/",
             user=user,
             network=network,
+            forward=self._place.forward,
             cpus=self._effective_cpus,
             memory_mb=self._effective_memory_mb,
             disk_mb=self._effective_storage_mb,
@@ -194,6 +198,13 @@ class LocalEnvironment(BaseEnvironment):  # type: ignore[misc]  # harbor's types
             stdout=done.stdout.decode("utf-8", "replace"),
             stderr=done.stderr.decode("utf-8", "replace"),
             return_code=done.code,
+        )
+
+    async def terminal(self, argv: Sequence[str], env: Mapping[str, str]) -> Terminal:
+        """A command on a terminal, where and as whom an agent's commands run."""
+        whom = self._resolve_user(None)
+        return await self.sandbox.terminal(
+            argv, env=self._merge_env(dict(env)), user=None if whom is None else str(whom)
         )
 
     async def upload_file(self, source_path: Path | str, target_path: str) -> None:
