@@ -1,0 +1,1 @@
+"""The frameworks that environments are written for."""

@@ -1,0 +1,44 @@
+"""What a target offers: templates for its framework, and how the result is installed, served, driven and validated.
+
+The folder of a target holds `__init__.py` with `TARGET`, `templates/` (a tree of files; the suffix `.j2` marks a
+template of Jinja2, and `{package}` in a path is the environment's name as Python's), `drive.py`, and `mutants.py`.
+
+`drive.py` is a program for the framework's own Python, never imported here. It gets the folder of the generated variant
+and a plan as JSON on standard input, plays the plan through the framework, and writes what it saw as JSON: see
+`rlx.generator.check.plan`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A mistake that a wrapper could hold: `old` in `file` becomes `new`."""
+
+    kind: str
+    """One of reward, done, shared_state, error, coercion, leaked_answer, tool_name, split."""
+    file: str
+    """In the variant's folder; `{package}` is the environment's name."""
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    name: str
+    title: str
+    requirement: str
+    """What is installed, with the bounds that are tested: `openenv>=0.10,<0.11`."""
+    python: str
+    """The generated package's `requires-python`."""
+    folder: Path
+    """Of this target: `templates/` and `drive.py` are in it."""
+    package: str
+    """Where in the variant the copies of shared modules are: `.` or `{package}`."""
+    mutants: Sequence[Mutant]
+    validators: Sequence[Sequence[str]] = ()
+    """Commands of the framework that check the variant, run in its folder. `{package}` is the environment's name."""
+    steps: bool = True
+    """Whether the framework tells the reward of each step; otherwise only that of the episode is compared."""
