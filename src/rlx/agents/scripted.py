@@ -20,6 +20,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from rlx.agents import scripted_judge
+
 SCRIPTS = ("solve", "wrong")
 _LOOK = "pwd; ls -la"
 _DONE = "I have done what was asked for."
@@ -38,9 +40,12 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     messages = [message for message in request.get("messages", []) if isinstance(message, Mapping)]
     told = "\n".join(_text(message) for message in messages if message.get("role") in ("system", "user"))
     turn = sum(message.get("role") == "assistant" for message in messages)
-    script = _script(str(request.get("model", "")).rpartition("/")[2], told)
+    name = str(request.get("model", "")).rpartition("/")[2]
+    script = _script(name, told)
     tool = next((name for name in map(_tool_name, request.get("tools") or ()) if name), None)
     message = _with_tool(script, turn, tool) if tool else _in_terminal(script, turn)
+    if name == scripted_judge.NAME:
+        message = {"role": "assistant", "content": scripted_judge.verdict(told)}
     size = sum(len(_text(each)) for each in messages)
     spoken = len(json.dumps(message))
     return {

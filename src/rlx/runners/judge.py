@@ -76,7 +76,8 @@ def plan(settings: Mapping[str, Any], *, given: Collection[str] = ()) -> JudgePl
         role = None if match is None or match[1] in given else _role(match[1])
         if match is not None and role is not None:
             entries[name] = (match[1], role, match[2])
-    names = {item.name for item in found if item.of_model or item.name in {each[0] for each in entries.values()}}
+    filled = {variable for variable, _, _ in entries.values()}
+    names = {item.name for item in found if item.of_model or (item.name in filled and not item.default)}
     told = " ".join((*entries, *names)).upper()
     return JudgePlan(entries, frozenset(names), "vision" if _SIGHT.search(told) else "text")
 
