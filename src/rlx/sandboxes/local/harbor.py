@@ -27,7 +27,7 @@ from rlx.texts import Say, words
 _log = logging.getLogger(__name__)
 
 IMPORT_PATH: Final = "rlx.sandboxes.local.harbor:LocalEnvironment"
-_REWARDS: Final = "/logs/verifier/reward.txt /logs/verifier/reward.json"
+_REWARDS: Final = ("/logs/verifier/reward.txt", "/logs/verifier/reward.json")
 _VERIFIER_OUTPUT: Final = "/logs/verifier/test-stdout.txt"
 _COMMAND: Final = ("sh", "-c", "sleep infinity")
 """What Harbor's own containers run, by way of the image's ENTRYPOINT where it has one."""
@@ -230,9 +230,11 @@ class LocalEnvironment(BaseEnvironment):  # type: ignore[misc]  # harbor's types
         """Take away what could grade in the verifier's place: the agent's processes, and rewards it wrote."""
         if not keep_processes:
             await self.sandbox.kill_all()
-        done = await self.sandbox.exec(f"rm -rf -- {_REWARDS}", cwd="/", user="root")
-        if not done.ok:
-            raise SandboxError("What the agent left in the place of the reward cannot be removed.")
+        # Harbor removes files that are there, and fails at folders, with which an agent would escape its grading.
+        if keep_processes or any([await self.sandbox.is_dir(path) for path in _REWARDS]):
+            done = await self.sandbox.exec(["rm", "-rf", "--", *_REWARDS], cwd="/", user="root")
+            if not done.ok:
+                raise SandboxError("What the agent left in the place of the reward cannot be removed.")
 
 
 _LOGS = ["/logs/agent", "/logs/verifier", "/logs/artifacts"]

@@ -23,6 +23,7 @@ class Link:
         self._connected = connected
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Answer]] = {}
+        self._terminals: dict[int, asyncio.Future[int]] = {}
         self._loop = asyncio.get_running_loop()
         self.ready: asyncio.Future[None] = self._loop.create_future()
         self.gone = asyncio.Event()
@@ -47,18 +48,26 @@ class Link:
         self._waiting[number] = answer
         return number, answer
 
+    def ask_terminal(self, **message: object) -> "tuple[int, asyncio.Future[int], asyncio.Future[Answer]]":
+        """A command on a terminal: its number, the descriptor of our side to come, and its end to come."""
+        number, answer = self.ask("terminal", (), **message)
+        opened: asyncio.Future[int] = self._loop.create_future()
+        self._terminals[number] = opened
+        return number, opened, answer
+
     def close(self) -> None:
         if self.gone.is_set():
             return
         self.gone.set()
         self._loop.remove_reader(self._control)
         self._control.close()
-        waiting: list[asyncio.Future[Any]] = [*self._waiting.values(), self.ready]
+        waiting: list[asyncio.Future[Any]] = [*self._waiting.values(), *self._terminals.values(), self.ready]
         for future in waiting:
             if not future.done():
                 future.set_exception(_ended())
                 future.exception()  # whoever waits is told; nobody has to
         self._waiting.clear()
+        self._terminals.clear()
 
     def _read(self) -> None:
         try:
@@ -74,11 +83,20 @@ class Link:
         if "connected" in message:
             for descriptor in descriptors:
                 self._connected(message["connected"], socket.socket(fileno=descriptor))
+        elif "terminal" in message:
+            opened = self._terminals.pop(message["terminal"], None)
+            if opened is not None and not opened.done():
+                opened.set_result(descriptors.pop(0))
+            for descriptor in descriptors:
+                os.close(descriptor)
         elif "ready" in message:
             with suppress(asyncio.InvalidStateError):
                 self.ready.set_result(None)
         else:
             answer = self._waiting.pop(message["id"], None)
+            refused = self._terminals.pop(message["id"], None)
+            if refused is not None and not refused.done():
+                refused.cancel()
             if answer is not None and not answer.done():
                 answer.set_result(message)
 

@@ -19,6 +19,7 @@ from rlx.sandboxes.local.layers import Layer
 from rlx.sandboxes.local.link import Answer, Link
 from rlx.sandboxes.local.loop import tended
 from rlx.sandboxes.local.output import Capture
+from rlx.sandboxes.local.terminal import Terminal
 from rlx.sandboxes.local.watch import is_alive
 from rlx.texts import Say, say
 
@@ -81,6 +82,35 @@ class LocalSandbox:
             loop = asyncio.get_running_loop()
             tells = [partial(_hand_over, loop, on_output, "stdout"), partial(_hand_over, loop, on_output, "stderr")]
         return await tended(lambda: self._exec(request, timeout, tells))
+
+    async def terminal(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        user: str | None = None,
+    ) -> Terminal:
+        """Start a command on a terminal of the sandbox; the caller closes it. Raises `SandboxError`."""
+        request = {
+            "argv": list(argv),
+            "cwd": cwd or self.spec.workdir,
+            "env": self._environment(env or {}),
+            "user": user or self.spec.user,
+            "pretend": not machine.everybody(),
+        }
+        number, descriptor, answer = await tended(lambda: self._terminal(request))
+
+        async def ended() -> Answer:
+            return await asyncio.shield(answer)
+
+        async def end() -> None:
+            await tended(lambda: self._kill(number))
+
+        async def code() -> int:
+            return int((await tended(ended)).get("code", CANNOT_RUN))
+
+        return Terminal(descriptor, code, end)
 
     async def upload(self, source: Path, target: str) -> None:
         await tended(lambda: self._upload(source, target))
@@ -198,6 +228,18 @@ class LocalSandbox:
             kept[1] += f"{shlex.join(map(str, request['argv'][:1]))}: {reply['error']}\n".encode()  # type: ignore[index]
         left_out = sum(capture.left_out for capture in captures)
         return ExecResult(int(reply.get("code", CANNOT_RUN)), kept[0], kept[1], timed_out, left_out)
+
+    async def _terminal(self, request: Mapping[str, object]) -> tuple[int, int, asyncio.Future[Answer]]:
+        """Its number, our side of it, and the end of its command to come."""
+        number, opened, answer = self._link().ask_terminal(**request)
+        try:
+            return number, await opened, answer
+        except asyncio.CancelledError:
+            if answer.done():
+                raise SandboxError(f"No terminal could be opened: {answer.result().get('error')}.") from None
+            with suppress(SandboxError):
+                await self._kill(number)
+            raise
 
     async def _kill(self, number: int) -> None:
         await self._soon(self._link().ask("kill", target=number)[1])

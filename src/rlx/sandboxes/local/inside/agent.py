@@ -8,12 +8,14 @@ that of a request comes as a file, with the descriptors it needs after it. When 
 from __future__ import annotations  # Python 3.9 reads this too
 
 import ctypes
+import fcntl
 import json
 import os
 import selectors
 import signal
 import socket
 import sys
+import termios
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -86,20 +88,35 @@ class Agent:
         user = find_user(message["user"], message.get("pretend", False))
         env = dict(message["env"])
         env.setdefault("HOME", user.home)
-        argv, cwd = message["argv"], message["cwd"]
 
         def become() -> None:
             for number, descriptor in enumerate(descriptors):
                 os.dup2(descriptor, number)
-            if not message.get("pretend", False):
-                os.setgroups(user.groups)
-                os.setresgid(user.gid, user.gid, user.gid)
-                os.setresuid(user.uid, user.uid, user.uid)
-            os.chdir(cwd)
-            os.umask(0o022)
-            os.execvpe(argv[0], argv, env)  # noqa: S606  # a shell is run where the request names one
+            become_program(user, message, env)
 
         self._shepherd(message["id"], become)
+
+    def do_terminal(self, message: dict[str, Any], descriptors: list[int]) -> None:
+        """A command on a terminal of its own, of this sandbox; whoever asked is handed the other side of it."""
+        user = find_user(message["user"], message.get("pretend", False))
+        env = dict(message["env"])
+        env.setdefault("HOME", user.home)
+        ours, theirs = os.openpty()
+        try:
+            if not message.get("pretend", False):
+                os.fchown(theirs, user.uid, -1)
+
+            def become() -> None:
+                fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)  # it leads the session that was made for it
+                for number in range(3):
+                    os.dup2(theirs, number)
+                become_program(user, message, env)
+
+            self._tell(ours, terminal=message["id"])
+            self._shepherd(message["id"], become)
+        finally:
+            os.close(ours)
+            os.close(theirs)
 
     def do_receive(self, message: dict[str, Any], descriptors: list[int]) -> None:
         def work() -> None:
@@ -198,6 +215,17 @@ class Agent:
                 if pid == 0:
                     return
                 self._shepherds.pop(pid, None)
+
+
+def become_program(user: User, message: dict[str, Any], env: dict[str, str]) -> NoReturn:
+    """Run a request's command as `user`, in place of this process."""
+    if not message.get("pretend", False):
+        os.setgroups(user.groups)
+        os.setresgid(user.gid, user.gid, user.gid)
+        os.setresuid(user.uid, user.uid, user.uid)
+    os.chdir(message["cwd"])
+    os.umask(0o022)
+    os.execvpe(message["argv"][0], message["argv"], env)  # noqa: S606  # a shell is run where the request names one
 
 
 def tend(work: Callable[[], None], report: int) -> NoReturn:
