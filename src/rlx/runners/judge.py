@@ -43,6 +43,8 @@ class JudgePlan:
     names: frozenset[str]
     """Variables that are a model's, whoever reads them."""
     pool: Pool
+    required: frozenset[str]
+    """Those of them that graders cannot do without."""
 
     def for_grader(self, *, url: str, key: str, model: str) -> dict[str, str]:
         """The environment that is added to the grader's: `url` has no path of a dialect."""
@@ -68,7 +70,8 @@ def plan(settings: Mapping[str, Any], *, given: Collection[str] = ()) -> JudgePl
     """Of a parsed `task.toml`, less the variables that whoever runs it gave; None when no judge is needed."""
     read = read_settings(settings)
     found = [item for item in variables(read) if item.name not in given]
-    if not any(item.of_model and not item.default and _of_grader(item) for item in found):
+    required = {item.name for item in found if item.of_model and not item.default and _of_grader(item)}
+    if not required:
         return None
     entries: dict[str, tuple[str, _Role, str | None]] = {}
     for name, value in _graders(read):
@@ -79,7 +82,8 @@ def plan(settings: Mapping[str, Any], *, given: Collection[str] = ()) -> JudgePl
     filled = {variable for variable, _, _ in entries.values()}
     names = {item.name for item in found if item.of_model or (item.name in filled and not item.default)}
     told = " ".join((*entries, *names)).upper()
-    return JudgePlan(entries, frozenset(names), "vision" if _SIGHT.search(told) else "text")
+    pool: Pool = "vision" if _SIGHT.search(told) else "text"
+    return JudgePlan(entries, frozenset(names), pool, frozenset(required))
 
 
 def _of_grader(item: Variable) -> bool:
