@@ -37,12 +37,16 @@ class ModelUse(_Record):
 
     id: str
     provider: str
-    """`scripted`, `endpoint`, or the name of a provider."""
+    """`scripted`, `endpoint`, or `router`: Inference Providers."""
+    route: str | None = None
+    """Of `router`: `fastest`, `cheapest`, `preferred` or the provider that answers."""
     host: str | None = None
     """Of an endpoint, without path or credentials."""
     dollars_in: float | None = None
     dollars_out: float | None = None
     """Price of a million tokens, where it is known."""
+    at_most: bool = False
+    """The prices are the highest of those of several providers, one of which answered."""
 
 
 class Usage(_Record):

@@ -253,15 +253,17 @@ def test_the_key_of_an_endpoint_reaches_the_model_and_no_file(here: Machine) -> 
     assert key not in kept
 
 
-def test_a_rollout_ends_at_its_ceiling(here: Machine) -> None:
+def test_at_its_ceiling_an_agent_is_stopped_and_what_it_did_is_graded(here: Machine) -> None:
     with _endpoint() as (url, heard):
         own = ModelAsked("endpoint", "m", base_url=url, api_key="sk-key", dollars_in=1.0, dollars_out=1.0)
         done = here.run("tasks/plain", "simple", model=own, fields={"max_dollars": 0.5})
 
     assert len(heard) == 1
     assert done.failure is not None
-    assert (done.status, done.failure.cause, done.graded) == ("failed", "limit", False)
-    assert "ceiling" in done.failure.message
+    assert (done.failure.cause, done.failure.kind) == ("limit", "cost")
+    assert "$1 of the $0.5" in done.failure.message
+    assert (done.status, done.graded, done.reward, done.cost) == ("done", True, 1.0, 1.0)
+    assert [phase.stage for phase in done.phases] == ["provision", "prepare", "agent", "verify", "close"]
 
 
 def test_a_model_that_refuses_is_told_as_such(here: Machine) -> None:

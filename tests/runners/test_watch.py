@@ -59,6 +59,15 @@ def test_what_is_unknown_is_not_zero() -> None:
     assert watch.usage.model_calls == 1
 
 
+def test_one_call_of_unknown_size_makes_the_whole_unknown() -> None:
+    watch, _ = watched(PRICED)
+    said = {"role": "assistant", "content": "x"}
+    for usage in ({"prompt_tokens": 5, "completion_tokens": 5}, None, {"prompt_tokens": 5, "completion_tokens": 5}):
+        watch.response(said, usage)
+    assert (watch.usage.tokens_in, watch.usage.tokens_out, watch.cost) == (None, None, None)
+    assert watch.usage.model_calls == 3
+
+
 def test_prices_give_the_cost() -> None:
     watch, told = watched(PRICED)
     watch.response({"role": "assistant", "content": "x"}, {"prompt_tokens": 500_000, "completion_tokens": 100_000})

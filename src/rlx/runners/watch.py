@@ -7,6 +7,7 @@ from zlib import crc32
 
 from rlx.rollout import EventKind, ModelUse, Usage
 from rlx.runners.base import cost_of
+from rlx.runners.models.completion import tokens_of
 
 type Emit = Callable[[EventKind, Mapping[str, Any]], None]
 
@@ -21,6 +22,7 @@ class Watch:
         self._quiet = quiet
         self._known: list[str] = []
         self._last_call: str | None = None
+        self._is_uncounted = False
         self.usage = Usage()
 
     @property
@@ -71,9 +73,11 @@ class Watch:
         before = self.usage
         details = usage.get("prompt_tokens_details")
         cached = details.get("cached_tokens") if isinstance(details, Mapping) else None
+        counts = tokens_of(usage)
+        self._is_uncounted |= counts is None  # of one call, and so of all together
         self.usage = Usage(
-            tokens_in=_sum(before.tokens_in, usage.get("prompt_tokens")),
-            tokens_out=_sum(before.tokens_out, usage.get("completion_tokens")),
+            tokens_in=None if self._is_uncounted or counts is None else (before.tokens_in or 0) + counts[0],
+            tokens_out=None if self._is_uncounted or counts is None else (before.tokens_out or 0) + counts[1],
             tokens_cached=_sum(before.tokens_cached, cached),
             model_calls=(before.model_calls or 0) + 1,
             tool_calls=(before.tool_calls or 0) + calls,

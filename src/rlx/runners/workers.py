@@ -50,6 +50,8 @@ class Handed:
     judge_url: str | None = None
     judge_key: str | None = field(default=None, repr=False)
     """Of a judge that is somebody's own endpoint, as `base_url` and `api_key` are of the agent's model."""
+    hub_folder: str | None = None
+    """Of a hub that is a folder, whose router is asked in the worker's own process."""
     hub_token: str | None = field(default=None, repr=False)
     bindings: Mapping[str, str] = field(default_factory=dict, repr=False)
     """What `${NAME}` stands for in the task's settings."""

@@ -21,8 +21,10 @@ from rlx.errors import SandboxError, TaskError
 from rlx.rollout import Failure, Stage
 from rlx.runners.base import Outcome, Run, cost_of
 from rlx.runners.harbor import hooks, kept, outcome
+from rlx.runners.harbor.budget import Budget
 from rlx.runners.harbor.capture import create_capture
 from rlx.runners.harbor.judging import Judging, figures, judged
+from rlx.runners.models.purse import Purse, ceiling_of, price_of
 from rlx.runners.registry import Surroundings
 from rlx.runners.relay import Line, Relay, sender
 from rlx.runners.scrub import Scrub
@@ -78,7 +80,7 @@ class _Running:
         self._watch = Watch(self._emit, run.rollout.model, quiet=self._is_quiet)
         self._place = Place(local, told=self._hear_build, noted=self._note)
         self._line: Line | None = None
-        self._over: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
+        self._budget = Budget()
 
     async def play(self) -> Outcome:
         PLACE.set(self._place)
@@ -86,39 +88,20 @@ class _Running:
             with ExitStack() as stack:
                 self._judge(stack)
                 upstream = self._upstream(stack)
-                result = await self._until_over(self._rollout(upstream))
+                result = await self._rollout(upstream)
             return await asyncio.to_thread(self._read, result)
         finally:
             await asyncio.shield(self._place.stop())
-
-    async def _until_over(self, work: Any) -> Any:
-        """The result; what the line to the model raised once the cost reached its ceiling."""
-        working = asyncio.ensure_future(work)
-        try:
-            await asyncio.wait([working, self._over], return_when=asyncio.FIRST_COMPLETED)
-        except asyncio.CancelledError:
-            working.cancel()
-            await asyncio.wait([working])
-            raise
-        if not working.done():
-            working.cancel()
-            await asyncio.wait([working])
-            raise self._over.result()
-        return working.result()
 
     def _upstream(self, stack: ExitStack) -> Upstream | None:
         """The line to the agent's model."""
         rollout = self._run.rollout
         if rollout.model is None:
             return None
-        ceiling = rollout.fields.get("max_dollars")
-        line = Line(
-            sender(rollout.model, self._run.handed),
-            self._watch,
-            max_dollars=float(ceiling) if isinstance(ceiling, int | float) else None,
-            over=lambda error: None if self._over.done() else self._over.set_result(error),
-        )
-        self._line = line
+        send, ceiling, price = sender(rollout.model, self._run.handed), ceiling_of(rollout), price_of(rollout.model)
+        if ceiling is not None and price is not None:
+            send = Purse(ceiling, price, self._budget.end).through(send)
+        self._line = line = Line(send, self._watch)
         return self._connect(stack.enter_context(self._relay.line(line)), rollout.model.id, stack)
 
     def _judge(self, stack: ExitStack) -> None:
@@ -173,6 +156,7 @@ class _Running:
 
     def _attach(self, trial: Trial) -> None:
         self._trial = trial
+        self._budget.bound(trial.agent)
         stages = self._run.stages
         stages.limit("provision", trial.environment_build_timeout_sec)
         stages.limit("prepare", trial.agent_setup_timeout_sec)
@@ -188,6 +172,7 @@ class _Running:
 
     async def _on_agent(self, event: TrialHookEvent) -> None:
         self._run.stages.begin("agent")
+        await self._run.settle()
         if not self._is_quiet and self._sandbox is not None:
             await self._sandbox.sandbox.exec("touch /.rlx-begun", cwd="/", user="root")
 
@@ -285,6 +270,8 @@ class _Running:
             )
         if why is not None:
             return Failure(cause="verifier", kind="no-headline", message=why)
+        if graded and self._budget.spent is not None:
+            return Failure(cause="limit", kind="cost", message=self._budget.spent.message)
         if not graded:
             failed = next((step for step in steps if step.error), None)
             message = f"Step {failed.name}: {failed.error}" if failed else "The verifier gave no reward."

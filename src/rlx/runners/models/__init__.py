@@ -1,0 +1,1 @@
+"""Models that agents speak with: where they are had, what they cost, and how they are reached."""
