@@ -33,12 +33,17 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_task(folder, "fetching", {}, dockerfile="FROM python:3.12-slim\nRUN pip install numpy\n")
     write_task(folder, "unsolved", {"solution/solve.sh": ""})
     (folder / "datasets/acme/tasks/tasks/unsolved/solution/solve.sh").unlink()
-    write_task(folder, "asking", {}, toml='[verifier.env]\nDATABASE = "${DATABASE}"\n')
+    asking = '[verifier.env]\nDATABASE = "${DATABASE}"\n[solution.env]\nHINT = "${HINT}"\n'
+    write_task(folder, "asking", {}, toml=asking)
+    write_task(folder, "serving", {"tests/test.sh": _SERVING})
     write_task(folder, "mounting", {}, dockerfile=_MOUNTING)
     return folder
 
 
 _MOUNTING = "FROM debian:12 AS one\nRUN true\nFROM debian:12\nRUN --mount=type=bind,from=one,target=/one true\n"
+
+
+_SERVING = "#!/bin/bash\nuvx pytest /tests\ncurl -sf https://example.org/x\ncurl -s http://localhost:8080/\n"
 
 
 @pytest.fixture
@@ -71,7 +76,7 @@ async def test_a_task_that_can_run_says_with_which_agents_and_what_is_asked(serv
 
 @pytest.mark.parametrize(
     ("task", "source"),
-    [("alpine", "environment/Dockerfile:2"), ("mounting", "environment/Dockerfile:4"), ("asking", "task.toml")],
+    [("alpine", "environment/Dockerfile:2"), ("mounting", "environment/Dockerfile:4")],
 )
 async def test_a_task_that_cannot_says_why_and_where(services: Services, task: str, source: str) -> None:
     option = await local(services, task)
@@ -88,6 +93,40 @@ async def test_what_a_build_fetches_is_told_before(services: Services) -> None:
 
     assert option.ok
     assert option.warnings[0].key == "launch.network"
+    assert dict(option.warnings[0].params) == {"n": 1, "places": "PyPI"}
+
+
+async def test_what_a_grader_reaches_for_is_told_before_and_that_it_grades_a_server(services: Services) -> None:
+    told = {text.key: dict(text.params) for text in (await local(services, "serving")).warnings}
+
+    assert told["launch.grading_network"] == {"path": "tests/test.sh", "places": "PyPI, example.org"}
+    assert told["launch.service"] == {"path": "tests/test.sh:4"}
+
+
+@pytest.mark.parametrize(
+    ("agent", "given", "says"),
+    [
+        ("nop", {}, "reads DATABASE, which"),
+        ("oracle", {"DATABASE": "sqlite:///told"}, "reads HINT, which"),
+        ("nop", {"DATABASE": "sqlite:///told", "DATABSE": "sqlite:///told"}, "no variable 'DATABSE'"),
+        ("nop", {"DATABASE": "told\0"}, "none of them NUL"),
+        ("nop", {"DATABASE": "told" * 9999}, "at most 8,000"),
+    ],
+)
+async def test_variables_are_the_ones_that_the_task_reads_and_no_message_holds_a_value(
+    services: Services, agent: str, given: dict[str, str], says: str
+) -> None:
+    with pytest.raises(BadInput, match=says) as caught:
+        await Launcher(services).start(replace(PLAIN, ref="tasks/asking", agent=agent, variables=given), ME)
+    assert "told" not in f"{caught.value.message}{caught.value.hint}"
+
+
+async def test_variables_are_given_to_a_worker_or_to_nobody(services: Services) -> None:
+    asked = replace(PLAIN, ref="tasks/asking", agent="nop", variables={"DATABASE": "sqlite:///told"})
+    assert "told" not in repr(asked)
+    with pytest.raises(Upstream, match="variables are given to a worker"):
+        await Launcher(services).start(asked, ME)
+    assert services.rollouts().queue.active() == {}
 
 
 async def test_without_a_solution_there_is_no_oracle(services: Services) -> None:

@@ -85,6 +85,14 @@ def start(
     field: Annotated[
         list[str] | None, typer.Option("--field", metavar="KEY=VALUE", help="A setting of the way it runs.")
     ] = None,
+    var: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--var",
+            metavar="NAME[=VALUE]",
+            help="A variable that the task reads; without =VALUE, this shell's own. Kept in the worker's memory alone.",
+        ),
+    ] = None,
     dollars_in: Annotated[
         float | None, typer.Option("--dollars-in", min=0, help="Price of a million tokens in.")
     ] = None,
@@ -106,12 +114,12 @@ def start(
 
     settings = make_settings(hub, demo, store)
     asked_model = _model(agent, model, base_url, dollars_in, dollars_out)
-    fields = _fields(field)
+    fields, variables = _fields(field), _variables(var)
 
     async def work(services: "Services", viewer: "Viewer") -> Record:
         from rlx.runners.asked import Asked
 
-        asked = Asked(env, ref, agent, revision, runner, sandbox or None, asked_model, fields, visibility)
+        asked = Asked(env, ref, agent, revision, runner, sandbox or None, asked_model, fields, variables, visibility)
         return await started(services, viewer, asked, wait=wait)
 
     record = _with_rollouts(settings, work)
@@ -277,6 +285,21 @@ def _fields(pairs: list[str] | None) -> "dict[str, Value]":
         if not (key and equals):
             raise BadInput(f"--field {pair!r} is not KEY=VALUE.", hint="For example --field max_calls=20.")
         found[key] = value
+    return found
+
+
+def _variables(told: list[str] | None) -> dict[str, str]:
+    """A name by itself stands for this shell's variable of that name, which is read for being asked for by name."""
+    import os
+
+    found = {}
+    for each in told or ():
+        name, equals, value = each.partition("=")
+        if not name:
+            raise BadInput("--var needs a name.", hint="For example --var DATABASE_URL=sqlite:///x, or --var HF_TOKEN.")
+        if not equals and name not in os.environ:
+            raise BadInput(f"This shell has no variable {name[:60]}.", hint=f"Set it, or give --var {name[:60]}=VALUE.")
+        found[name] = value if equals else os.environ[name]
     return found
 
 

@@ -69,6 +69,7 @@ from rlx.model.tasks import (
     TaskSearch,
     TaskSort,
     Unknown,
+    Variable,
 )
 from rlx.model.viewer import ANONYMOUS, Viewer
 
@@ -143,6 +144,7 @@ __all__ = [
     "Transcript",
     "Unknown",
     "Value",
+    "Variable",
     "Viewer",
     "Withheld",
 ]

@@ -43,6 +43,20 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
+class Variable:
+    """What a task's settings read as `${NAME}`: whoever runs it may give a value, for that rollout alone."""
+
+    name: str
+    readers: tuple[Literal["environment", "grader", "solution"], ...]
+    required: bool
+    """One of them has no default."""
+    secret: bool
+    """By its name, a key or a password."""
+    of_model: bool = False
+    """By its name, the key or the address of a model that judges."""
+
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """What a run is expected to take. Unknown is None, never 0."""
 
@@ -72,6 +86,7 @@ class RunOption:
     needs_endpoint: bool = False
     needs_sandbox: bool = True
     estimate: Estimate | None = None
+    variables: tuple[Variable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """What somebody asks for when they start a rollout, and whether the option they picked takes it."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -12,6 +12,8 @@ type Value = str | int | float | bool | None
 
 MAX_TEXT = 500
 """Characters of a field."""
+MAX_VALUE = 8_000
+"""Characters of a variable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ class Asked:
     model: ModelAsked | None = None
     fields: Mapping[str, Value] = field(default_factory=dict)
     """Texts of a form, or values of their own kind."""
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What `${NAME}` stands for in the task's settings. Never written anywhere."""
     visibility: Literal["private", "public"] = "private"
 
 
@@ -56,6 +60,38 @@ def checked_fields(option: RunOption, given: Mapping[str, Value]) -> dict[str, V
             f"There is no field {unknown[0][:60]!r}.", hint=f"There are {', '.join(known)}." if known else None
         )
     return {key: _checked(each, given.get(key)) for key, each in known.items()}
+
+
+def checked_variables(
+    option: RunOption, given: Mapping[str, str], *, solves: bool, replaced: Collection[str] = ()
+) -> dict[str, str]:
+    """What was given for variables of the task.
+
+    `solves`: the agent plays the reference solution, which reads some too. `replaced`: something else gives these.
+
+    Raises `BadInput` for a name that the task does not read, and where it cannot do without one that was not given. No
+    message holds a value.
+    """
+    known = {each.name: each for each in option.variables}
+    found = {name: value for name, value in given.items() if value != ""}
+    unknown = sorted(set(found) - set(known))
+    if unknown:
+        hint = f"It reads {', '.join(known)}." if known else "It reads none."
+        raise BadInput(f"This task reads no variable {unknown[0][:60]!r}.", hint=hint)
+    for name, value in found.items():
+        if len(value) > MAX_VALUE or "\0" in value:
+            raise BadInput(f"The variable {name} takes at most {MAX_VALUE:,} characters, none of them NUL.")
+    lacking = [
+        each.name
+        for each in option.variables
+        if each.required and each.name not in {*found, *replaced} and (solves or each.readers != ("solution",))
+    ]
+    if lacking:
+        raise BadInput(
+            f"This task reads {', '.join(lacking)}, which was not given.",
+            hint=f"Give a value in the form, as `variables` in JSON, or with --var {lacking[0]}=VALUE.",
+        )
+    return found
 
 
 def _checked(one: Field, given: Value) -> Value:

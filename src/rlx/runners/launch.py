@@ -20,10 +20,14 @@ from rlx.formats.harbor.running import NOT_YET
 from rlx.hub.info import RepoInfo
 from rlx.ids import EnvKey, parse_key
 from rlx.index.environment import IndexedEnvironment
-from rlx.model import Estimate, Field, RunOption, Viewer
+from rlx.model import Estimate, Field, RunOption, Variable, Viewer
 from rlx.rollout import ModelUse, Rollout, new_id
-from rlx.runners.asked import Asked, ModelAsked, checked_fields
+from rlx.runners.asked import Asked, ModelAsked, checked_fields, checked_variables
 from rlx.runners.endpoints import checked_address, host_of
+from rlx.runners.judge import JudgePlan
+from rlx.runners.judge import plan as plan_judge
+from rlx.runners.judge_asked import FIELDS as JUDGE_FIELDS
+from rlx.runners.judge_asked import chosen
 from rlx.runners.qualify import Verdict, material, qualify
 from rlx.runners.workers import Handed, hand_over, living, workers_folder
 from rlx.sandboxes.base import Impossible, Possible
@@ -91,6 +95,7 @@ class _Seen:
     verdict: Verdict | None
     has_solution: bool
     minutes: float | None
+    judge: JudgePlan | None = None
 
 
 class Launcher:
@@ -132,6 +137,7 @@ class Launcher:
         option = _picked(await self._options(environment, ref), asked)
         entry = self._agent(option, asked.agent)
         fields = checked_fields(option, asked.fields)
+        variables = checked_variables(option, asked.variables, solves=entry.needs_solution)
         if asked.visibility not in ("private", "public"):
             raise BadInput(f"{str(asked.visibility)[:40]!r} is no visibility.", hint="private or public.")
         if info.restricted and asked.visibility != "private":
@@ -139,6 +145,10 @@ class Launcher:
         model, handed = await _model(entry, asked.model, viewer)
         if fields.get("max_dollars") is not None and (model is None or model.dollars_out is None):
             raise BadInput("A ceiling of the cost needs the model's prices.", hint="Give both prices, or no ceiling.")
+        if variables:
+            handed = replace(handed or Handed(), bindings=variables)
+        plan = (await self._look_at(environment, ref)).judge
+        judge, handed = chosen(plan, fields, variables, model, handed)
         if info.restricted:
             handed = replace(handed or Handed(), hub_token=viewer.token)
         now = utc_now()
@@ -152,6 +162,7 @@ class Launcher:
             sandbox=option.sandbox,
             agent=entry.name,
             model=model,
+            judge=judge,
             fields=fields,
             created_at=now,
             updated_at=now,
@@ -164,7 +175,7 @@ class Launcher:
         workers = await anyio.to_thread.run_sync(living, self.workers)
         if handed is not None and not await hand_over(workers, rollout.id, handed):
             raise Upstream(
-                "No worker runs on this machine, and keys are given to a worker alone.",
+                "No worker runs on this machine, and keys and variables are given to a worker alone.",
                 hint="Start one with `rlx worker`, or serve with `rlx serve`.",
                 retry_after=10,
             )
@@ -210,7 +221,8 @@ class Launcher:
             source=None,
             notes=(*notes, *machine.notes),
             warnings=warnings,
-            fields=FIELDS,
+            fields=FIELDS if seen.judge is None else (*FIELDS, *JUDGE_FIELDS),
+            variables=_asked_for(option.variables, seen.judge),
             agents=allowed,
             estimate=Estimate(minutes=seen.minutes),
         )
@@ -228,7 +240,7 @@ class Launcher:
         if looked_at is None:
             return _Seen(None, has_solution=True, minutes=None)
         verdict = await anyio.to_thread.run_sync(lambda: qualify(looked_at, Local(self._services.settings).host()))
-        seen = _Seen(verdict, looked_at.has_solution, looked_at.minutes)
+        seen = _Seen(verdict, looked_at.has_solution, looked_at.minutes, plan_judge(looked_at.settings))
         if name is not None:
             self._seen[name] = (time.monotonic(), seen)
             self._seen.move_to_end(name)
@@ -268,6 +280,12 @@ def _picked(options: Sequence[RunOption], asked: Asked) -> RunOption:
         f"This task has no way to run with {asked.runner[:40]!r} in {str(asked.sandbox)[:40]!r}.",
         hint=f"There is {known}." if known else "It cannot be run.",
     )
+
+
+def _asked_for(variables: Sequence[Variable], judge: JudgePlan | None) -> tuple[Variable, ...]:
+    """A judge takes the place of what its graders could not do without."""
+    taken = judge.required if judge is not None else frozenset()
+    return tuple(replace(each, required=False) if each.name in taken else each for each in variables)
 
 
 async def _model(entry: AgentEntry, asked: ModelAsked | None, viewer: Viewer) -> tuple[ModelUse | None, Handed | None]:

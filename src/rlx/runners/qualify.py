@@ -5,13 +5,14 @@ import re
 import shlex
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rlx.errors import UserError
 from rlx.formats.base import Environment
 from rlx.index.environment import IndexedEnvironment
 from rlx.model import Blob, FileEntry, Listing
+from rlx.runners.reach import NETWORK, grading, is_grader, places
 from rlx.sandboxes.dockerfile import Entry, Host, Plan, Refusal, base_of, needs, plan, told
 from rlx.sandboxes.local.replay import replayable
 from rlx.texts import Say, say
@@ -20,8 +21,8 @@ DOCKERFILE = "environment/Dockerfile"
 _LOOKED_AT = {"task.toml", DOCKERFILE, "environment/.dockerignore"}
 _MOST_WARNINGS = 6
 _MOST_FOLDERS = 200
+_MOST_GRADERS = 20
 _LONGEST_COMMAND = 120
-_NETWORK = ("apt", "apt-source", "pip", "uv", "npm", "packages", "url", "git")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,8 @@ async def _looked_up(environment: Environment, ref: str) -> Material | None:
             folders += [entry.path for entry in listed.entries if entry.is_dir and entry.withheld is None]
         known = {entry.path: entry for entry in entries}
         texts = {}
-        for path in _LOOKED_AT & known.keys():
+        graders = [path for path in known if is_grader(path)]
+        for path in (*(_LOOKED_AT & known.keys()), *graders[:_MOST_GRADERS]):
             blob = await environment.files(ref, path)
             if isinstance(blob, Blob) and blob.text is not None:
                 texts[path] = str(blob.text)
@@ -117,7 +119,14 @@ def _context(entries: Iterable[FileEntry]) -> dict[str, Entry]:
 
 
 def qualify(found: Material, host: Host) -> Verdict:
-    """How `host` would make the environment of a task, or why it cannot."""
+    """How `host` would make the environment of a task and what it will reach for, or why it cannot."""
+    verdict = _made_by(found, host)
+    if verdict.reason is not None:
+        return verdict
+    return replace(verdict, warnings=(*verdict.warnings, *grading(found.texts)))
+
+
+def _made_by(found: Material, host: Host) -> Verdict:
     text, image = found.texts.get(DOCKERFILE), found.image
     if text is None or found.context is None:
         if image is None or text is not None:
@@ -142,10 +151,11 @@ def _warnings(made: Plan) -> tuple[Say, ...]:
         return tuple(told(need) for need in asked[:_MOST_WARNINGS])
     entrypoint = made.image.entrypoint
     first = (say("launch.entrypoint", command=shlex.join(entrypoint)[:_LONGEST_COMMAND]),) if entrypoint else ()
-    from_network = [need for need in needs(made).found if need.kind in _NETWORK]
+    from_network = needs(made).of(*NETWORK)
     if not from_network:
         return first
-    return (*first, say("launch.network", n=len(from_network)), *(told(need) for need in from_network[:_MOST_WARNINGS]))
+    summed = say("launch.network", n=len(from_network), places=places(from_network))
+    return (*first, summed, *(told(need) for need in from_network[:_MOST_WARNINGS]))
 
 
 def _table(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:

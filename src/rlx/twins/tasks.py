@@ -13,7 +13,7 @@ from rlx.twins.blocks import row_markdown
 from rlx.twins.hits import hit_lines
 from rlx.twins.inline import line, span
 from rlx.twins.parts import NOWHERE, Addresses, fact, heading, join, section_parts, support_parts, withheld_parts
-from rlx.twins.ways import Ways, ways
+from rlx.twins.ways import Ways, variable_said, ways
 
 
 def task_markdown(
@@ -111,3 +111,6 @@ def _way(group: Ways, language: str) -> Iterator[str]:
     for option in group.options:
         of = f"{line(option.label, language)}: " if len(group.options) > 1 else ""
         yield from (f"  - {of}{line(text, language)}" for text in (*option.notes, *option.warnings))
+        for each in option.variables:
+            said = " ".join(words(text, language) for text in variable_said(each))
+            yield f"  - {of}{span(f'${{{each.name}}}')}: {said}"

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rlx.model import RunOption
+from rlx.model import RunOption, Variable
+from rlx.texts import Say, say
 
 
 class Ways(NamedTuple):
@@ -27,3 +28,16 @@ def ways(options: Sequence[RunOption]) -> tuple[Ways, ...]:
     for option in options:
         found.setdefault((option.ok, option.reason, option.source), []).append(option)
     return tuple(Ways(tuple(group)) for group in found.values())
+
+
+def variable_said(one: Variable) -> list[Say]:
+    """Who of a task reads a variable, and whether it has to be given."""
+    alone = "solution" if one.readers == ("solution",) else None
+    both = "environment_grader" if {"environment", "grader"} <= set(one.readers) else None
+    reader = alone or both or next(each for each in one.readers if each != "solution")
+    told = [say(f"launch.variable_{reader}")]
+    if one.of_model:
+        told.append(say("launch.variable_judge"))
+    if not one.required:
+        told.append(say("launch.variable_optional"))
+    return told

@@ -7,6 +7,7 @@ import pytest
 
 from rlx.formats.harbor.reader import HarborReader
 from rlx.formats.harbor.running import runnable
+from rlx.formats.harbor.secrets import wanted
 from rlx.formats.harbor.sections import open_record
 from rlx.index.records import TaskRecord
 
@@ -48,7 +49,6 @@ def test_what_could_run_is_not_offered_while_nothing_runs(simple: Files, read_ta
         ('[environment]\ngpus = 1\ngpu_types = ["H100"]', "gpu_of"),
         ('[environment.tpu]\ntype = "v6e"\ntopology = "2x4"', "tpu"),
         ('[verifier]\nenvironment_mode = "separate"\n[verifier.environment]\ndocker_image = "g"\ngpus = 1', "gpu"),
-        ('[environment.env]\nA = "${SERVICE_TOKEN}"', "secrets"),
     ],
 )
 def test_some_things_stand_in_the_way_everywhere(simple: Files, read_task: Read, settings: str, reason: str) -> None:
@@ -96,9 +96,41 @@ def test_a_judges_key_is_no_obstacle_but_a_need(simple: Files, read_task: Read) 
     assert all(item.could and "harbor.run.judge" in {note.key for note in item.notes} for item in found)
 
 
-def test_variables_with_a_default_or_of_the_solution_alone_are_no_obstacle(simple: Files, read_task: Read) -> None:
-    settings = '[environment.env]\nA = "${B:-c}"\nD = "${E:-}"\n[solution.env]\nF = "${G}"'
-    assert set(reasons(read_task(with_settings(simple, settings))).values()) == {None}
+def test_variables_are_no_obstacle_but_asked_for_with_who_reads_them(simple: Files, read_task: Read) -> None:
+    settings = """
+        [environment.env]
+        A = "${DATABASE}"
+        D = "${E:-}"
+        X = "within ${OTHER} text"
+        [verifier.env]
+        B = "${DATABASE:-here}"
+        K = "${JUDGE_API_KEY}"
+        [solution.env]
+        F = "${G}"
+        [[steps]]
+        name = "one"
+        [steps.verifier.env]
+        S = "${STEP_TOKEN:-}"
+    """
+    record = read_task(with_settings(simple, settings))
+    subject = open_record(record)[1]
+    assert [(each.name, each.readers, each.required, each.secret) for each in wanted(subject.facts.variables)] == [
+        ("DATABASE", ("environment", "grader"), True, False),
+        ("E", ("environment",), False, False),
+        ("JUDGE_API_KEY", ("grader",), True, True),
+        ("G", ("solution",), True, False),
+        ("STEP_TOKEN", ("grader",), False, True),
+    ]
+
+
+def test_options_ask_for_variables_and_tell_what_has_to_be_given(simple: Files, read_task: Read) -> None:
+    settings = '[environment.env]\nA = "${SERVICE_TOKEN}"\n[solution.env]\nF = "${G}"'
+    record = read_task(with_settings(simple, settings))
+    told: dict[str, Any] = {option.sandbox or "": option for option in HarborReader().task_view(record).run_options}
+    assert set(reasons(record).values()) == {None}
+    assert [each.name for each in told["local"].variables] == ["SERVICE_TOKEN", "G"]
+    notes = {note.key: dict(note.params) for note in told["local"].notes}
+    assert notes["harbor.run.secrets"] == {"n": 1, "names": "SERVICE_TOKEN"}
 
 
 def test_an_environment_folder_without_a_dockerfile_or_image_has_nothing_to_run_in(

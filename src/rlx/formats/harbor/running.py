@@ -7,6 +7,7 @@ from rlx.formats.harbor.facts import COMPOSE, DOCKERFILE, Facts
 from rlx.formats.harbor.missing import grader_image, missing_parts
 from rlx.formats.harbor.phrases import listed, none_of
 from rlx.formats.harbor.schema import ALLOWLIST, NO_NETWORK, PUBLIC, TaskSettings
+from rlx.formats.harbor.secrets import wanted
 from rlx.model import RunOption
 from rlx.texts import Say, say
 
@@ -53,7 +54,7 @@ def runnable(subject: Subject) -> tuple[Runnable, ...]:
     return tuple(_asked(subject, sandbox, common) for sandbox in SANDBOXES)
 
 
-def run_options(found: tuple[Runnable, ...]) -> tuple[RunOption, ...]:
+def run_options(subject: Subject) -> tuple[RunOption, ...]:
     """As the page offers them. Nothing runs yet, so that even what could run says so and is not offered."""
     return tuple(
         RunOption(
@@ -65,14 +66,15 @@ def run_options(found: tuple[Runnable, ...]) -> tuple[RunOption, ...]:
             source=item.obstacle.source if item.obstacle else None,
             notes=item.notes,
             warnings=item.warnings,
+            variables=wanted(subject.facts.variables) if item.could else (),
         )
-        for item in found
+        for item in runnable(subject)
     )
 
 
 def _asked(subject: Subject, sandbox: str, common: Obstacle | None) -> Runnable:
     """How it would be run is told only where it could be."""
-    obstacle = common or next(_of_sandbox(subject, sandbox), None) or next(_wants(subject), None)
+    obstacle = common or next(_of_sandbox(subject, sandbox), None)
     if obstacle:
         return Runnable(sandbox, obstacle)
     return Runnable(sandbox, None, tuple(_notes(subject, sandbox)), tuple(_warnings(subject, sandbox)))
@@ -141,19 +143,6 @@ def _modes(settings: TaskSettings) -> Iterator[str]:
     yield from (network.mode for network in phases if network)
 
 
-def _wants(subject: Subject) -> Iterator[Obstacle]:
-    """What only the person who runs it can give."""
-    needed = [
-        item
-        for item in subject.facts.variables
-        if not item.default and not item.of_model and item.where != "solution.env"
-    ]
-    if needed:
-        names = ", ".join(dict.fromkeys(item.name for item in needed))
-        count = len(dict.fromkeys(item.name for item in needed))
-        yield Obstacle(say("harbor.run.secrets", n=count, names=names), f"task.toml: {needed[0].where}")
-
-
 def _notes(subject: Subject, sandbox: str) -> Iterator[Say]:
     image, has_file = subject.settings.environment.image, DOCKERFILE in subject.paths
     if sandbox == "docker":
@@ -162,6 +151,9 @@ def _notes(subject: Subject, sandbox: str) -> Iterator[Say]:
         yield say("harbor.run.replays")
     elif image and sandbox == "hf":
         yield say("harbor.run.pulls", image=image)
+    needed = [each.name for each in wanted(subject.facts.variables) if each.required and each.readers != ("solution",)]
+    if needed:
+        yield say("harbor.run.secrets", n=len(needed), names=", ".join(needed))
     if subject.facts.judge:
         yield say("harbor.run.judge", client=subject.facts.judge.client)
 

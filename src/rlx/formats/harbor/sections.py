@@ -13,7 +13,7 @@ from rlx.formats.harbor.metadata import expert_time, metadata_blocks
 from rlx.formats.harbor.missing import missing_parts
 from rlx.formats.harbor.phrases import duration
 from rlx.formats.harbor.problems import excerpt, problem_of
-from rlx.formats.harbor.running import Subject, run_options, runnable
+from rlx.formats.harbor.running import Subject, run_options
 from rlx.formats.harbor.schema import Step
 from rlx.formats.harbor.settings import read_settings
 from rlx.formats.harbor.support import task_support
@@ -31,7 +31,7 @@ OPEN_SCRIPTS = 4
 
 def task_view(record: TaskRecord) -> TaskView:
     file, subject = open_record(record)
-    options = run_options(runnable(subject))
+    options = run_options(subject)
     sections = [
         *_problem(record, subject),
         *_prompt(record, subject),

@@ -2,7 +2,7 @@
 
 from rlx.sandboxes.dockerfile.bases import Base, Host, base_of
 from rlx.sandboxes.dockerfile.context import Entry, Tree
-from rlx.sandboxes.dockerfile.needs import Need, Needs, needs, told
+from rlx.sandboxes.dockerfile.needs import Need, Needs, needs, script_needs, told
 from rlx.sandboxes.dockerfile.planner import plan
 from rlx.sandboxes.dockerfile.refusals import Refusal
 from rlx.sandboxes.dockerfile.sources import Picked, pick
@@ -52,5 +52,6 @@ __all__ = [
     "parse",
     "pick",
     "plan",
+    "script_needs",
     "told",
 ]

@@ -96,6 +96,18 @@ def needs(plan: Plan, texts: Mapping[str, str] | None = None) -> Needs:
     return Needs(tuple(found))
 
 
+def script_needs(text: str) -> tuple[Need, ...]:
+    """Of a shell script by itself, in order."""
+    lines = text.splitlines() or [""]
+    found: dict[Need, None] = {}
+    for words in _commands(text[:_LONGEST]):
+        for kind, names in _asked(words):
+            place = next((at for at, line in enumerate(lines) if words[0] in line and " ".join(words[1:2]) in line), 0)
+            need = Need(kind, tuple(clip(name) for name in names[:_MOST_NAMES]), place + 1, lines[place].strip())
+            found[need] = None
+    return tuple(found)
+
+
 def told(need: Need) -> Say:
     """One sentence, with the line."""
     name = f"dockerfile.need.{need.kind.replace('-', '_')}"

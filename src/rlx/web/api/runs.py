@@ -35,7 +35,7 @@ from rlx.web.views.media import PLAYED
 POLL = 0.25
 """Seconds between two looks at a rollout that somebody follows."""
 _PAGE = 500
-_FIELDS = 60
+_FIELDS = 120
 
 After = Annotated[int, Query(ge=0, le=10**12, description="The number of the last event that is known.")]
 Limit = Annotated[int, Query(ge=1, le=_PAGE, description="Events of one page.")]
@@ -221,6 +221,7 @@ async def _from_json(request: Request) -> Asked:
         sandbox=told.sandbox,
         model=None if model is None else ModelAsked(**model.model_dump()),
         fields=told.fields,
+        variables=told.variables,
         visibility=told.visibility,
     )
 
@@ -242,9 +243,14 @@ def _from_form(fields: Mapping[str, str]) -> Asked:
         runner=runner,
         sandbox=sandbox or None,
         model=_model_of_form(fields),
-        fields={name.removeprefix("field."): value for name, value in fields.items() if name.startswith("field.")},
+        fields=_named(fields, "field."),
+        variables=_named(fields, "var."),
         visibility="public" if kind == "public" else "private",
     )
+
+
+def _named(fields: Mapping[str, str], prefix: str) -> dict[str, str]:
+    return {name.removeprefix(prefix): value for name, value in fields.items() if name.startswith(prefix)}
 
 
 def _model_of_form(fields: Mapping[str, str]) -> ModelAsked | None:

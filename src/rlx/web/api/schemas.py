@@ -174,12 +174,21 @@ class EnvAnswer(Shape):
     list: TaskListAnswer | None
 
 
+class VariableAnswer(Shape):
+    name: str
+    readers: list[str]
+    required: bool
+    secret: bool
+    of_model: bool
+
+
 class RunOptionAnswer(Shape):
     runner: str
     sandbox: str | None
     label: str
     ok: bool
     reason: str | None
+    variables: list[VariableAnswer]
 
 
 class TaskAnswer(Shape):
@@ -326,6 +335,7 @@ class RunRequest(BaseModel):
     sandbox: str | None = Field(default="local", max_length=100)
     model: ModelRequest | None = None
     fields: dict[str, str | int | float | bool | None] = {}
+    variables: dict[str, str] = {}
     visibility: Literal["private", "public"] = "private"
 
 

@@ -18,7 +18,7 @@ from rlx.twins.held import by_file
 from rlx.twins.jsonable import object_json, to_json
 from rlx.twins.run_list import RunQuery
 from rlx.twins.tasks import has_banner, own_brief, task_markdown
-from rlx.twins.ways import ways
+from rlx.twins.ways import variable_said, ways
 from rlx.web.address import check_path, task_address
 from rlx.web.blocks_html import Anchors, Spot
 from rlx.web.links import Links
@@ -67,6 +67,7 @@ async def task(request: Request) -> Response:
             "ways": ways(found.run_options),
             "options": found.run_options,
             "ceilings": CEILINGS,
+            "variable_said": variable_said,
             **attempts.variables(links),
             "held": by_file(found.withheld),
             "files": _files(found),
