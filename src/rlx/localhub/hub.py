@@ -4,10 +4,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 
-from rlx.localhub import api
+from rlx.localhub import api, router
 from rlx.localhub.access import Visitor, identify, not_found
 from rlx.localhub.faults import Fault, Faults
 from rlx.localhub.files import Changed
@@ -28,10 +29,14 @@ from rlx.localhub.wire import (
     text_answer,
 )
 
+if TYPE_CHECKING:
+    from rlx.localhub.jobs.routes import JobRoutes
+
 _FRONT = """Local hub.
 /api                                                    the Hub's API
 /datasets/<org>/<name>/resolve/<revision>/<path>        files
 /viewer                                                 the dataset viewer
+/v1                                                     a router of Inference Providers: the scripted model
 """
 _READ_ONLY = "This local hub only reads."
 _REMEMBERED = 10_000
@@ -42,8 +47,8 @@ class LocalHub:
 
     Cheap to make: folders are looked at when they are asked for, and again after `rescan` seconds (a look that is slow
     stretches that up to five seconds; 0 looks every time). `cache_dir` keeps file hashes between runs. `users` maps
-    tokens to user names, beside those of `hub.json`. Raises `NotFound` when `root` is no folder, `BadInput` when its
-    `hub.json` is malformed.
+    tokens to user names, beside those of `hub.json`. `jobs` lets them run jobs on this machine. Raises `NotFound` when
+    `root` is no folder, `BadInput` when its `hub.json` is malformed.
     """
 
     def __init__(
@@ -53,6 +58,7 @@ class LocalHub:
         cache_dir: Path | None = None,
         users: Mapping[str, str] | None = None,
         faults: Faults | None = None,
+        jobs: "JobRoutes | None" = None,
         rescan: float = 1.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -62,6 +68,7 @@ class LocalHub:
         self._shelf = Shelf(
             root, cache_dir=cache_dir, users=users or {}, faults=self.faults, interval=rescan, clock=clock
         )
+        self.jobs = jobs
         self._viewer = Viewer(self._shelf)
         self._meter = Meter(clock)
 
@@ -87,7 +94,7 @@ class LocalHub:
             return
         answer = await self._answer(request)
         try:
-            await send_answer(answer, send, head=request.method == "HEAD")
+            await send_answer(answer, send, head=request.method == "HEAD", receive=receive)
         except Changed:
             refusal = Refusal(503, "", "The file changed on disk while it was read.")
             await send_answer(refusal.answer(), send, head=request.method == "HEAD")
@@ -112,6 +119,10 @@ class LocalHub:
 
     async def _route(self, request: Request, visitor: Visitor, whole: bool) -> Answer:
         parts = request.path.split("/")[1:]
+        if self.jobs is not None and self.jobs.takes(parts):
+            return await self.jobs.answer(request, visitor, parts)
+        if parts[0] == "v1":
+            return await router.answer(request, visitor, parts[1:], has_users=self._shelf.sidecar.has_users)
         posted = request.method == "POST" and len(parts) == 6 and parts[4] == "paths-info"
         if request.method not in {"GET", "HEAD"} and not posted:
             raise Refusal(405, "", _READ_ONLY, [(b"allow", b"GET, HEAD")])

@@ -2,7 +2,7 @@
 
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -13,6 +13,8 @@ from rlx.localhub.wire import App, Receive, Scope, Send, send_answer, text_answe
 
 if TYPE_CHECKING:
     import uvicorn
+
+    from rlx.localhub.jobs.routes import JobRoutes
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104  compared with, not bound to
@@ -57,6 +59,8 @@ class LocalHubServer:
         """Take the port; requests wait from now on. Raises `BadInput` when it cannot be had."""
         import uvicorn  # not needed by those who use the hub in their own process
 
+        if self.hub.jobs is not None and self._host not in _LOOPBACK | {"::1"}:
+            raise BadInput(f"Jobs run commands on this machine, and {self._host} is not its loopback.")
         family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
         try:
             self._socket = socket.create_server((self._host, self._port), family=family, backlog=1024)
@@ -101,13 +105,17 @@ def run(
     host: str = "127.0.0.1",
     port: int = 8765,
     cache_dir: Path | None = None,
+    users: Mapping[str, str] | None = None,
+    jobs: "JobRoutes | None" = None,
     on_ready: Callable[[str, dict[str, int]], None] | None = None,
 ) -> None:
     """Serve `root` until interrupted. `on_ready` is told the URL and the number of repositories by kind.
 
+    `users` and `jobs` are those of `LocalHub`.
+
     Raises `NotFound` when `root` is no folder, `BadInput` for a malformed `hub.json` or a port that is taken.
     """
-    hub = LocalHub(root, cache_dir=cache_dir)
+    hub = LocalHub(root, cache_dir=cache_dir, users=users, jobs=jobs)
     counts = hub.warm()
     server = LocalHubServer(hub, host, port)
     server.bind()

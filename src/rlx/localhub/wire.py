@@ -4,8 +4,9 @@ Paths are split before they are percent-decoded: the Hub's clients send a revisi
 (`tasks%2Fa`) as one segment each.
 """
 
+import asyncio
 import json
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from io import FileIO
 from typing import Any, Literal
@@ -57,17 +58,24 @@ class Slice:
     length: int
 
 
+type Pieces = AsyncGenerator[bytes]
+"""A body that is made while it is sent. Closed when it was sent, or when nobody listens any more."""
+
+
 @dataclass(slots=True)
 class Answer:
     """`Content-Length` is not among the headers: it is said of the body when it is sent."""
 
     status: int
     headers: Headers
-    body: bytes | Slice = b""
+    body: "bytes | Slice | Pieces" = b""
 
     @property
-    def length(self) -> int:
-        return self.body.length if isinstance(self.body, Slice) else len(self.body)
+    def length(self) -> int | None:
+        """None of a body that is made while it is sent."""
+        if isinstance(self.body, Slice):
+            return self.body.length
+        return len(self.body) if isinstance(self.body, bytes) else None
 
 
 def json_bytes(value: object) -> bytes:
@@ -176,18 +184,23 @@ class Request:
                 return b"".join(parts)
 
 
-async def send_answer(answer: Answer, send: Send, *, head: bool) -> None:
-    """Send `answer`; `head` leaves the body out. Raises `Changed` before anything is sent."""
+async def send_answer(answer: Answer, send: Send, *, head: bool, receive: Receive | None = None) -> None:
+    """Send `answer`; `head` leaves the body out. Raises `Changed` before anything is sent.
+
+    `receive` tells when nobody listens any more to a body that is made while it is sent.
+    """
     bodiless = head or answer.status in {204, 304}
     source = None
     if isinstance(answer.body, Slice) and not bodiless:
         source = await anyio.to_thread.run_sync(open_file, answer.body.path, answer.body.file)
     headers = answer.headers
-    if answer.status not in {204, 304}:
+    if answer.status not in {204, 304} and answer.length is not None:
         headers = [*headers, (b"content-length", b"%d" % answer.length)]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     if source is not None and isinstance(answer.body, Slice):
         await _send_slice(source, answer.body, send)
+    elif isinstance(answer.body, AsyncGenerator) and not bodiless:
+        await _send_pieces(answer.body, send, receive)
     else:
         body = answer.body if isinstance(answer.body, bytes) and not bodiless else b""
         await send({"type": "http.response.body", "body": body})
@@ -203,3 +216,33 @@ async def _send_slice(source: FileIO, part: Slice, send: Send) -> None:
                 raise OSError("A file shrank while it was sent.")
             left -= len(chunk)
             await send({"type": "http.response.body", "body": chunk, "more_body": left > 0})
+
+
+async def _send_pieces(pieces: Pieces, send: Send, receive: Receive | None) -> None:
+    gone = asyncio.ensure_future(_gone(receive))
+    coming: asyncio.Future[bytes | None] | None = None
+    try:
+        while True:
+            coming = asyncio.ensure_future(anext(pieces, None))
+            await asyncio.wait([coming, gone], return_when=asyncio.FIRST_COMPLETED)
+            if not coming.done():
+                return
+            piece = coming.result()
+            await send({"type": "http.response.body", "body": piece or b"", "more_body": piece is not None})
+            if piece is None:
+                return
+    finally:
+        gone.cancel()
+        if coming is not None and not coming.done():
+            coming.cancel()
+            await asyncio.wait([coming])
+        await pieces.aclose()
+
+
+async def _gone(receive: Receive | None) -> None:
+    """Until nobody listens any more."""
+    if receive is None:
+        await asyncio.Event().wait()
+    else:
+        while (await receive())["type"] != "http.disconnect":
+            pass

@@ -1,0 +1,1 @@
+"""The Hub's Jobs and the Sandbox API over local sandboxes."""
