@@ -40,5 +40,11 @@ class Target:
     mutants: Sequence[Mutant]
     validators: Sequence[Sequence[str]] = ()
     """Commands of the framework that check the variant, run in its folder. `{package}` is the environment's name."""
+    served: Sequence[str] = ()
+    """The command that serves the variant, run in its folder with HOST and PORT set. Empty: nothing is served."""
+    ready: str = "/"
+    """What answers 200 when the server is up."""
+    validators_online: Sequence[Sequence[str]] = ()
+    """As `validators`, with the server at `{url}`."""
     steps: bool = True
     """Whether the framework tells the reward of each step; otherwise only that of the episode is compared."""
