@@ -91,6 +91,9 @@ async ({ geometry }) => {
     for (let tries = 0; tries < 20 && !changed && location.href === before; tries++) await frame();
     watch.disconnect();
     if (!changed && location.href === before) tell("does nothing", button);
+    // What it fetches is there before the page is looked at again.
+    for (let tries = 0; tries < 1000 && button.disabled; tries++) await frame();
+    if (button.disabled) tell("does not come to an end", button);
     document.querySelector("dialog[open]")?.close();
   }
   return found;

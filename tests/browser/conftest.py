@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 from rlx.jobs.queue_service import open_rollouts
 from rlx.settings import Settings
 from rlx.store.instance import InstanceFile
-from tests.browser.page_types import DONE, FAILED, SOLVED
+from tests.browser.page_types import DONE, FAILED, PAGE_TYPES, SOLVED
 from tests.recorded import Recorder
 
 ARGUMENTS = (
@@ -44,6 +44,8 @@ class Visitor:
     problems: list[str] = field(default_factory=list)
     """Console errors and warnings, uncaught exceptions, requests elsewhere. A test that expects some empties it."""
     pages: list[Page] = field(default_factory=list)
+    status: int = 0
+    """What the last page was answered with."""
 
     def __call__(
         self,
@@ -69,7 +71,8 @@ class Visitor:
         page.on("console", lambda said: self._note(page, said.type, said.text))
         page.on("pageerror", lambda error: self.problems.append(f"{page.url}: {error}"))
         page.on("request", self._check)
-        page.goto(path)
+        answer = page.goto(path)
+        self.status = answer.status if answer else 0
         return page
 
     def _note(self, page: Page, kind: str, text: str) -> None:
@@ -81,7 +84,8 @@ class Visitor:
             self.problems.append(f"{request.frame.url} asked for {request.url}")
 
     def expect(self, status: int) -> None:
-        """Of a page that answers with an error the browser itself logs one line: let that one pass."""
+        """The last page was answered so. Of an error the browser itself logs one line: let that one pass."""
+        assert self.status == status
         if status >= 400:
             self.problems[:] = [problem for problem in self.problems if f"status of {status}" not in problem]
 
@@ -132,6 +136,8 @@ def site(tmp_path_factory: pytest.TempPathFactory, fixture_hub: Path) -> Iterato
         recorder.oracle(id=SOLVED)
         recorder.failed(id=FAILED)
     with served("--hub", str(fixture_hub), store=store) as url:
+        # A page of an environment that is being read shows itself anew in the midst of what is looked at.
+        read(url, *(item.path for item in PAGE_TYPES if item.status == 200 and re.match(r"/[dst]/", item.path)))
         yield url
 
 
