@@ -15,8 +15,10 @@ from tests.cli.conftest import Rlx
 def test_a_sound_machine_is_said_to_be_well(rlx: Rlx) -> None:
     result = rlx("doctor", "--demo", "--format", "json")
     states = {str(check["check"]): check["state"] for check in result.json()}
-    assert {"python", "rlx", "store", "cache", "hub", "token", "bubblewrap", "run extra"} <= set(states)
+    assert {"python", "rlx", "store", "cache", "hub", "token", "sandbox local", "run extra"} <= set(states)
     assert states["hub"] == "ok"
+    runs = {f"sandbox {kind['kind']}": kind["runs"] for kind in rlx("sandbox", "ls", "--format", "json").json()}
+    assert {name: states[name] == "ok" for name in runs} == runs
     assert result.code == (1 if "bad" in states.values() else 0)
 
 
@@ -38,7 +40,7 @@ def test_a_hub_that_is_away_is_found(rlx: Rlx) -> None:
 
 def test_every_check_that_can_be_bad_has_advice(rlx: Rlx) -> None:
     checks = {str(check["check"]) for check in rlx("doctor", "--demo", "--format", "json").json()}
-    assert checks - ADVICE.keys() == {"rlx", "run extra"}
+    assert {name for name in checks - ADVICE.keys() if not name.startswith("sandbox ")} == {"rlx", "run extra"}
 
 
 def test_a_token_is_never_printed(rlx: Rlx, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 import platform
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from rlx import __version__
+from rlx.cli.sandbox import kinds
 from rlx.errors import RlxError
 from rlx.hub.token import machine_token
 from rlx.services import Services, local_folder
@@ -41,7 +41,7 @@ def machine_checks(settings: Settings) -> Iterator[Check]:
         yield Check(name, "ok" if found else "bad", found or "not installed; install rl-explorer again")
     yield _writable("store", settings.store)
     yield _writable("cache", settings.cache_dir)
-    yield _bubblewrap()
+    yield from _sandboxes(settings)
     missing = [name for name in ("harbor", "openenv") if find_spec(name) is None]
     if missing:
         yield Check("run extra", "absent", "not installed: tasks can be read, Harbor's own verdict on them is unknown")
@@ -85,16 +85,7 @@ def _writable(name: str, folder: Path) -> Check:
     return Check(name, "ok", f"{folder}, {free / 2**30:,.0f} GiB free")
 
 
-def _bubblewrap() -> Check:
-    path = shutil.which("bwrap")
-    if path is None:
-        return Check("bubblewrap", "absent", "not installed: no local sandbox")
-    try:
-        command = [path, "--unshare-all", "--ro-bind", "/", "/", "true"]
-        done = subprocess.run(command, capture_output=True, timeout=10, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return Check("bubblewrap", "bad", f"{path} does not run: {type(error).__name__}")
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()[:1]
-        return Check("bubblewrap", "bad", f"{path} cannot make a sandbox here: {''.join(said) or done.returncode}")
-    return Check("bubblewrap", "ok", f"{path} makes a sandbox")
+def _sandboxes(settings: Settings) -> Iterator[Check]:
+    """As `rlx sandbox ls` says: each kind finds what it needs itself. Reading does without any."""
+    for kind in kinds(settings):
+        yield Check(f"sandbox {kind['kind']}", "ok" if kind["runs"] else "absent", str(kind["why"] or "runs here"))

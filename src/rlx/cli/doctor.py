@@ -25,7 +25,6 @@ ADVICE = {
     "pyarrow": "Install rl-explorer again.",
     "store": "Give a folder that can be written, with --store DIR or RLX_STORE.",
     "cache": "Give a folder that can be written, with RLX_CACHE_DIR.",
-    "bubblewrap": "Let this user make namespaces. Reading works without.",
     "hub": "Go online, or check --hub and RLX_HUB. Without a Hub, read a folder (--hub DIR) or the demo (--demo).",
     "token": "Sign in again with hf auth login, or unset HF_TOKEN.",
 }
@@ -48,8 +47,9 @@ def doctor(
 ) -> None:
     """Check this installation, or that a site leaks no answer.
 
-    Looks at Python, the Hub, the token, the store and the sandbox. With --leaks it serves the site over a folder within
-    this process, follows every link and twin, and looks for planted canaries and the answers of each --answers FILE.
+    Looks at Python, the Hub, the token, the store and the sandboxes. With --leaks it serves the site over a folder
+    within this process, follows every link and twin, and looks for planted canaries and the answers of each --answers
+    FILE.
     Exits 1 when a check fails or an answer shows, 2 when there is nothing to look for.
     """
     from dataclasses import asdict

@@ -55,6 +55,8 @@ COLUMNS = (
 )
 USUAL = ("id", "status", "reward", "agent", "env", "ref", "created_at")
 PAGE = 200
+ROUTED = "router:"
+"""Before a model of Inference Providers."""
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The rollout's id, as rlx run ls prints it.")]
 Outcome = Literal["active", "ended", "graded", "solved", "unsolved", "ungraded"]
@@ -75,7 +77,11 @@ def start(
     agent: Annotated[str, typer.Option("--agent", help="Who works: oracle, nop, simple, terminus-2.")] = "simple",
     model: Annotated[
         str | None,
-        typer.Option("--model", help="With --base-url the model's name there, else a script: solve or wrong."),
+        typer.Option(
+            "--model",
+            help="router:ORG/NAME[:fastest|cheapest|PROVIDER], as rlx models ls has them; with --base-url the model's "
+            "name there; else a script: solve or wrong.",
+        ),
     ] = None,
     base_url: Annotated[
         str | None, typer.Option("--base-url", metavar="URL", help="An endpoint, up to /chat/completions.")
@@ -157,8 +163,13 @@ def ls(
     store: StoreOption = None,
     format: FormatOption = "auto",
     filter: FilterOption = None,
+    ref: Annotated[
+        str | None, typer.Option("--ref", metavar="REF", help="Only those of this task; goes with --filter env=….")
+    ] = None,
+    mine: Annotated[bool, typer.Option("--mine", help="Only those of whoever runs this machine.")] = False,
     outcome: OutcomeOption = None,
     sort: RunSortOption = "new",
+    offset: Annotated[int, typer.Option("--offset", min=0, help="Leave out so many of the first.")] = 0,
     limit: LimitOption = None,
     columns: ColumnsOption = None,
 ) -> None:
@@ -167,16 +178,17 @@ def ls(
     from rlx.twins.run_list import RunQuery, filters_of
 
     output = Output(format)
-    query, most = RunQuery(read_filters(filter), outcome=outcome or "", sort=sort), output.most(limit)
+    query = RunQuery(read_filters(filter), ref, mine, outcome or "", sort)
+    filters, most = filters_of(query), output.most(limit)
 
     async def work(services: "Services", viewer: "Viewer") -> tuple[list[Record], int]:
         views, found = services.rollouts().views, list[Record]()
         while True:
             size = PAGE if most is None else min(PAGE, most - len(found))
-            page = views.page(filters_of(query), viewer, sort=sort, offset=len(found), limit=size)
+            page = views.page(filters, viewer, sort=sort, offset=offset + len(found), limit=size)
             found += [run_record(masked(run)) for run in page.rollouts]
-            if not page.rollouts or len(found) in (page.total, most):
-                return found, page.total
+            if not page.rollouts or len(found) in (page.total - offset, most):
+                return found, max(len(found), page.total - offset)
 
     records, total = _with_rollouts(make_settings(hub, demo, store), work)
     output.table([_flat(one, output) for one in records], choose_columns(columns, COLUMNS, USUAL), id_columns=("id",))
@@ -275,6 +287,8 @@ def _model(
         return ModelAsked("endpoint", model, base_url, key, dollars_in, dollars_out)
     if model is None and agent in {"oracle", "nop"}:
         return None
+    if model is not None and model.startswith(ROUTED):
+        return ModelAsked("router", model.removeprefix(ROUTED), None, None, dollars_in, dollars_out)
     return ModelAsked("scripted", model or "solve", None, None, dollars_in, dollars_out)
 
 

@@ -10,6 +10,8 @@ from rlx.cli.output import Output, Record, note, progress
 from rlx.errors import BadInput
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rlx.sandboxes.check import Verdict
     from rlx.settings import Settings
 
@@ -21,19 +23,7 @@ KindArgument = Annotated[str, typer.Argument(metavar="KIND", help="One that rlx 
 @app.command("ls")
 def list_kinds(format: FormatOption = "auto") -> None:
     """List the kinds of sandboxes, and say of each whether it can run here, why not, and what a reader should know."""
-    from rlx.sandboxes.base import Possible
-    from rlx.sandboxes.registry import entries
-    from rlx.texts import words
-
-    settings = make_settings(None, False, None)
-    records: list[Record] = []
-    for entry in entries():
-        able = entry.load(settings).can_run()
-        if isinstance(able, Possible):
-            records.append({"kind": entry.name, "runs": True, "why": "", "notes": [words(text) for text in able.notes]})
-        else:
-            why = " ".join(words(text) for text in (able.why, able.hint) if text is not None)
-            records.append({"kind": entry.name, "runs": False, "why": why, "notes": []})
+    records = list(kinds(make_settings(None, False, None)))
     output = Output(format)
     output.table(records, ("kind", "runs", "why"), id_columns=("kind",))
     if output.human:
@@ -41,6 +31,21 @@ def list_kinds(format: FormatOption = "auto") -> None:
             notes = record["notes"]
             for text in notes if isinstance(notes, list) else ():
                 note(f"{record['kind']}: {text}")
+
+
+def kinds(settings: "Settings") -> "Iterator[Record]":
+    """Every kind with whether it runs here, why not, and what a reader should know. Tries each; blocks."""
+    from rlx.sandboxes.base import Possible
+    from rlx.sandboxes.registry import entries
+    from rlx.texts import words
+
+    for entry in entries():
+        able = entry.load(settings).can_run()
+        if isinstance(able, Possible):
+            yield {"kind": entry.name, "runs": True, "why": "", "notes": [words(text) for text in able.notes]}
+        else:
+            why = " ".join(words(text) for text in (able.why, able.hint) if text is not None)
+            yield {"kind": entry.name, "runs": False, "why": why, "notes": []}
 
 
 @app.command("check")

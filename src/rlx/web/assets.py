@@ -21,6 +21,7 @@ SHEETS = {
     "page-explore.css": (*_BASE, "explore", "print"),
     "page-tasks.css": (*_BASE, "explore", "tasks", "print"),
     "page-environment.css": (*_CONTENT, "environment", "print"),
+    "page-runs.css": (*_BASE, "explore", "runs", "print"),
     "page-run.css": (*_CONTENT, "run", "print"),
     "page-files.css": (*_CONTENT, "files", "print"),
     "page-patterns.css": (*_CONTENT, "explore", "environment", "files", "print"),

@@ -10,12 +10,23 @@ from rlx.errors import NotFound, Upstream, UserError
 from rlx.ids import EnvKey
 from rlx.jobs.queue_service import Rollouts
 from rlx.model import RunOption, Task, Viewer
-from rlx.rollout import is_id
+from rlx.rollout import Rollout, is_id
 from rlx.runners.launch import Launcher
 from rlx.store.rollouts.index import Figures
 from rlx.twins.run_list import RunQuery, filters_of
 from rlx.web.links import Links
 from rlx.web.site import links_of, site_of, viewer_of
+
+_TONES = {"done": "ok", "failed": "bad", "interrupted": "warn", "cancelled": "info"}
+ICONS = {"ok": "check", "bad": "cross", "warn": "warn", "live": "clock", "info": "dash"}
+"""Of a state's mark, by its tone."""
+
+
+def tone_of(rollout: Rollout) -> str:
+    """How a state is marked; one that goes on is `live`."""
+    if rollout.status == "done" and not rollout.graded:
+        return "warn"
+    return _TONES.get(rollout.status, "live")
 
 
 async def blocking[T](work: Callable[[], T]) -> T:

@@ -11,6 +11,7 @@ from rlx.web.queries import Filters, Offset, PageNumber, first_item
 
 RunSort = Literal["new", "old", "reward", "-reward", "cost", "-cost", "finished"]
 Outcome = Literal["", "active", "ended", "graded", "solved", "unsolved", "ungraded"]
+Part = Annotated[Literal["page", "results"], Query(description="`results` leaves off what a filter does not change.")]
 Limit = Annotated[int, Query(ge=1, le=200, description="Items of one page.")]
 
 

@@ -26,7 +26,7 @@ from rlx.web import inert
 from rlx.web.blocks_html import Spot
 from rlx.web.links import RunLinks
 from rlx.web.respond import View, answer
-from rlx.web.rollouts import blocking, known_id, named_viewer, rollouts_of
+from rlx.web.rollouts import ICONS, blocking, known_id, named_viewer, rollouts_of, tone_of
 from rlx.web.site import addresses_of, language_of, links_of, site_of
 from rlx.web.views import draw
 from rlx.web.views.base import Asked
@@ -40,7 +40,6 @@ WORDS = {
     "dollars_said": dollars_said,
 }
 """What templates say of figures."""
-_TONES = {"done": "ok", "failed": "bad", "interrupted": "warn", "cancelled": "info"}
 _STEPS = {"provision": "d00", "prepare": "d0", "agent": "d3", "verify": "d2", "close": "d00"}
 
 
@@ -61,7 +60,8 @@ async def run(request: Request, id: str) -> Response:
             "run": rollout,
             "key": shown.key,
             "spot": Spot(shown.key, None, "s"),
-            "tone": _tone(rollout),
+            "tone": tone_of(rollout),
+            "icon_of": ICONS,
             "steps_of": _STEPS,
             "most": EVENTS,
             **WORDS,
@@ -131,9 +131,3 @@ async def file_of(request: Request, rollout: Rollout, path: str) -> Blob | Forbi
             return error
 
     return await blocking(read)
-
-
-def _tone(rollout: Rollout) -> str:
-    if rollout.status == "done" and not rollout.graded:
-        return "warn"
-    return _TONES.get(rollout.status, "live")

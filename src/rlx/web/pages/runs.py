@@ -2,12 +2,12 @@
 
 from fastapi import Request, Response
 
-from rlx.twins.run import masked
-from rlx.twins.run_list import OUTCOMES, facets_of, filters_of, list_json
-from rlx.twins.run_markdown import reward_said, runs_markdown, title_of
+from rlx.twins.run import lasted, masked
+from rlx.twins.run_list import OUTCOMES, RunQuery, facets_of, filters_of, list_json
+from rlx.twins.run_markdown import reward_said, runs_markdown, seconds_said, title_of
 from rlx.web.respond import View, answer
-from rlx.web.rollouts import blocking, named_viewer, rollouts_of
-from rlx.web.run_queries import AskedRuns
+from rlx.web.rollouts import ICONS, blocking, named_viewer, rollouts_of, tone_of
+from rlx.web.run_queries import AskedRuns, Part
 from rlx.web.site import addresses_of, links_of
 
 SORTS = {
@@ -22,7 +22,7 @@ SORTS = {
 """Orders, by the ends of their texts' names."""
 
 
-async def runs(request: Request, query: AskedRuns) -> Response:
+async def runs(request: Request, query: AskedRuns, part: Part = "page") -> Response:
     viewer, links = await named_viewer(request), links_of(request)
     views, filters = (await rollouts_of(request)).views, filters_of(query)
     page = await blocking(lambda: views.page(filters, viewer, sort=query.sort, offset=query.offset, limit=query.limit))
@@ -31,7 +31,7 @@ async def runs(request: Request, query: AskedRuns) -> Response:
     following = links.runs(query, offset=last) if page.rollouts and last < page.total else None
     urls = {run.id: links.run(run.id) for run in page.rollouts}
     view = View(
-        "runs.html",
+        "runs_results.html" if part == "results" else "runs.html",
         links.runs(query, offset=query.offset),
         {
             "query": query,
@@ -42,8 +42,14 @@ async def runs(request: Request, query: AskedRuns) -> Response:
             "after": links.runs(query, offset=last),
             "sorts": SORTS,
             "outcomes": OUTCOMES,
+            "is_live": not all(run.ended for run in page.rollouts),
+            "usual_limit": RunQuery().limit,
             "title_of": title_of,
+            "tone_of": tone_of,
+            "icon_of": ICONS,
+            "lasted": lasted,
             "reward_said": reward_said,
+            "seconds_said": seconds_said,
             "narrowed": bool(query.filters or query.ref or query.mine or query.outcome),
         },
         json=lambda language: list_json(page.rollouts, page.total, query, facets, urls),

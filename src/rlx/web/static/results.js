@@ -91,11 +91,12 @@ export function results(root, { usual, mine, replaced = () => {} }) {
   /** Let the fields that are not replaced say what `url` says. */
   function settle(url) {
     typing = false;
-    box.value = url.searchParams.get("q") ?? "";
-    for (const select of form.querySelectorAll("select")) select.value = url.searchParams.get(select.name) ?? usual[select.name];
+    if (box) box.value = url.searchParams.get("q") ?? "";
+    for (const tick of form.querySelectorAll("[data-tick]")) tick.checked = url.searchParams.has(tick.name);
+    for (const select of form.querySelectorAll("select")) select.value = url.searchParams.get(select.name) ?? usual[select.name] ?? "";
   }
 
-  box.addEventListener("input", () => {
+  box?.addEventListener("input", () => {
     clearTimeout(typed);
     typed = setTimeout(() => {
       show(address(form), typing ? "replaceState" : "pushState", { words: true });
