@@ -6,38 +6,26 @@ Python, and the wheels themselves for pip and uv to find where there is no netwo
 
 import hashlib
 import json
-import os
 import platform
-import re
 import shutil
 import subprocess
 import tomllib
-import urllib.request
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from html import unescape
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
-from urllib.parse import unquote, urljoin, urlsplit
 
-from rlx.errors import Upstream
 from rlx.sandboxes.base import Network
 from rlx.sandboxes.local.layers import LayerStore
+from rlx.sandboxes.local.registries import Fetch, Pinned, download
 
 VERSION = 1
 """Raised when the layer comes to hold something else for the same wheels."""
-INDEX = "https://pypi.org/simple"
 WHEELS = "/usr/local/share/rlx-wheels"
-LARGEST = 200 * 1024 * 1024
-TIMEOUT = 60.0
-_LINK = re.compile(r'<a\s[^>]*?href="([^"]+)"', re.I)
 _PYTHON = "/usr/bin/python3"
 _ENV = '#!/bin/sh\ncase ":${PATH}:" in *:"$HOME/.local/bin":*) ;; *) export PATH="$HOME/.local/bin:$PATH" ;; esac\n'
-
-type Fetch = Callable[[str, int], bytes]
-"""The bytes at an address, at most so many. Raises `OSError`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +87,6 @@ def prepare_tools(layers: LayerStore, *, fetch: Fetch | None = None, index: str 
     if held is not None:
         held.release()
         return key
-    index = index or os.environ.get("UV_DEFAULT_INDEX") or os.environ.get("PIP_INDEX_URL") or INDEX
     with layers.making(key) as folder:
         usr, root = folder / "usr", folder / "root"
         for wanted in (usr / "local/bin", usr / WHEELS.removeprefix("/usr/"), root / "root/.local/bin"):
@@ -107,47 +94,11 @@ def prepare_tools(layers: LayerStore, *, fetch: Fetch | None = None, index: str 
         (root / "root").chmod(0o700)
         for wheel in wheels():
             path = usr / WHEELS.removeprefix("/usr/") / wheel.name
-            path.write_bytes(_download(wheel, index, fetch or _fetch))
+            pinned = Pinned("pypi", wheel.project, wheel.name, f"sha256:{wheel.sha256}")
+            path.write_bytes(download(pinned, index=index, fetch=fetch))
             _install(wheel, path, usr)
         _link_programs(usr, root)
     return key
-
-
-def _download(wheel: Wheel, index: str, fetch: Fetch) -> bytes:
-    page = f"{index.rstrip('/')}/{wheel.project}/"
-    try:
-        links = [
-            urljoin(page, unescape(link)) for link in _LINK.findall(fetch(page, LARGEST).decode("utf-8", "replace"))
-        ]
-        address = next((link for link in links if _file_name(link) == wheel.name), None)
-        if address is None:
-            raise Upstream(f"{_host(index)} has no {wheel.name}.", hint="Ask another index with PIP_INDEX_URL.")
-        data = fetch(address.partition("#")[0], LARGEST)
-    except OSError as error:
-        raise Upstream(f"{wheel.name} cannot be fetched from {_host(index)}: {error}.", retry_after=60) from error
-    found = hashlib.sha256(data).hexdigest()
-    if found != wheel.sha256:
-        raise Upstream(f"{wheel.name} of {_host(index)} is not the file that was pinned (SHA-256 {found[:16]}…).")
-    return data
-
-
-def _host(address: str) -> str:
-    """Without the credentials that an index's address may hold."""
-    return urlsplit(address).hostname or "the index"
-
-
-def _file_name(link: str) -> str:
-    return PurePosixPath(unquote(urlsplit(link).path)).name
-
-
-def _fetch(address: str, limit: int) -> bytes:
-    if urlsplit(address).scheme not in ("https", "http"):
-        raise OSError("not an address of the web")
-    with urllib.request.urlopen(address, timeout=TIMEOUT) as answer:  # noqa: S310  # checked above
-        data: bytes = answer.read(limit + 1)
-    if len(data) > limit:
-        raise OSError(f"more than {limit:,} bytes")
-    return data
 
 
 def _install(wheel: Wheel, path: Path, usr: Path) -> None:

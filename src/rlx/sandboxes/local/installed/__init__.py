@@ -1,0 +1,1 @@
+"""Agents that work inside of sandboxes: layers that are prepared once, so that no run installs anything."""
