@@ -36,7 +36,8 @@ async def by_harbor(task: Path, settings: Settings, folder: Path) -> float:
     from harbor.models.trial.config import AgentConfig, EnvironmentConfig, TaskConfig, TrialConfig
     from harbor.trial.trial import Trial
 
-    from rlx.sandboxes.local.harbor import IMPORT_PATH, PLACE, Place
+    from rlx.sandboxes.harbor import PLACE, Place
+    from rlx.sandboxes.local.harbor import IMPORT_PATH
     from rlx.sandboxes.local.kind import Local
 
     PLACE.set(Place(Local(settings)))

@@ -84,6 +84,8 @@ class Sandbox(Protocol):
 
     name: str
     """Of its kind."""
+    spec: SandboxSpec
+    """What it was made from."""
     notes: Sequence[Say]
     """What a reader should know of this one, once it is started: what is approximated, which limits fell back."""
 

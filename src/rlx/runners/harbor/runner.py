@@ -31,7 +31,8 @@ from rlx.runners.scrub import Scrub
 from rlx.runners.stages import GRACE
 from rlx.runners.watch import Watch
 from rlx.sandboxes.base import Address
-from rlx.sandboxes.local.harbor import IMPORT_PATH, PLACE, LocalEnvironment, Place
+from rlx.sandboxes.harbor import PLACE, Place, SandboxEnvironment
+from rlx.sandboxes.local.harbor import IMPORT_PATH
 from rlx.sandboxes.local.kind import Local
 from rlx.texts import Say, words
 
@@ -211,9 +212,9 @@ class _Running:
             self._emit("log", {"text": entry.text, "source": "setup"})
 
     @property
-    def _sandbox(self) -> LocalEnvironment | None:
+    def _sandbox(self) -> SandboxEnvironment | None:
         environment = self._trial.agent_environment if self._trial is not None else None
-        return environment if isinstance(environment, LocalEnvironment) and environment.is_running else None
+        return environment if isinstance(environment, SandboxEnvironment) and environment.is_running else None
 
     @property
     def _is_separate(self) -> bool:
@@ -262,7 +263,7 @@ class _Running:
 
     def _failure(self, raised: outcome.Raised | None, why: str | None, steps: Any, *, graded: bool) -> Failure | None:
         sandbox = self._trial.agent_environment if self._trial is not None else None
-        code = sandbox.verifier_code if isinstance(sandbox, LocalEnvironment) else None
+        code = sandbox.verifier_code if isinstance(sandbox, SandboxEnvironment) else None
         trouble = self._line.trouble if self._line is not None else None
         if raised is not None:
             return outcome.failure_of(
