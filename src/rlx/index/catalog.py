@@ -13,12 +13,14 @@ import anyio.abc
 import anyio.to_thread
 
 from rlx.ids import EnvKey
+from rlx.index.health import NOTHING
 from rlx.index.live import Live, OnRead
 from rlx.index.mine import Mine, merged
 from rlx.index.snapshot.follow import Follower
 from rlx.index.snapshot.opened import Snapshot
 from rlx.index.snapshot.rows import Counts
 from rlx.model import EnvCard, EnvPage, EnvQuery, Relative, TaskHits, TaskSearch, Viewer
+from rlx.store.health import Book, HealthStore
 from rlx.store.instance import Instance, InstanceFile
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -45,25 +47,35 @@ class CatalogStatus:
 class Catalog:
     """Environments that everybody may see. `hub` is where a published snapshot must have been made from."""
 
-    def __init__(self, live: Live, mine: Mine, instance: InstanceFile, follower: Follower | None, *, hub: str) -> None:
+    def __init__(
+        self,
+        live: Live,
+        mine: Mine,
+        instance: InstanceFile,
+        follower: Follower | None,
+        *,
+        hub: str,
+        health: HealthStore | None = None,
+    ) -> None:
         self._live = live
         self._mine = mine
         self._instance = instance
         self._follower = follower
         self._hub = hub
+        self._health = health
 
     async def search(self, query: EnvQuery, viewer: Viewer) -> EnvPage:
         """One page of environments. Raises `Upstream` when no listing could ever be had."""
         own = await self._mine.snapshot(viewer) if query.mine else None
         if own is None:
-            page = await self._ask(lambda snapshot, instance: snapshot.environments(query, instance))
+            page = await self._ask(lambda snapshot, instance: snapshot.environments(query, instance, self._book()))
         else:
-            page = await self._ask(lambda snapshot, instance: merged(snapshot, own, query, instance))
+            page = await self._ask(lambda snapshot, instance: merged(snapshot, own, query, instance, self._book()))
         return replace(page, building=self.published is None and self._live.reading)
 
     async def card(self, key: EnvKey) -> EnvCard | None:
         """None for what is not listed, or hidden."""
-        return await self._ask(lambda snapshot, instance: snapshot.card(key, instance))
+        return await self._ask(lambda snapshot, instance: snapshot.card(key, instance, self._book()))
 
     async def rank(self, key: EnvKey) -> tuple[int, int] | None:
         """Its place by trend among those of its kind, from 1, and how many those are. None when it is not listed."""
@@ -71,7 +83,7 @@ class Catalog:
 
     async def tasks(self, search: TaskSearch) -> TaskHits:
         """One page of the tasks of every environment that was read."""
-        return await self._ask(lambda snapshot, instance: snapshot.tasks(search, instance))
+        return await self._ask(lambda snapshot, instance: snapshot.tasks(search, instance, self._book()))
 
     async def relatives(self, key: EnvKey, ref: str) -> tuple[Relative, ...]:
         """Tasks with the same files as this one, then those that say nearly the same."""
@@ -117,6 +129,10 @@ class Catalog:
     async def look_through(self) -> None:
         """Know now what `follow` would in a while, where no snapshot is published."""
         await self._live.look_through()
+
+    def _book(self) -> Book:
+        """What is known of the health of tasks. Blocks where it was not looked at for a while."""
+        return NOTHING if self._health is None else self._health.book()
 
     async def _ask[T](self, question: Callable[[Snapshot, Instance], T]) -> T:
         """The snapshot in use when the question is asked answers it, whatever is swapped in meanwhile."""

@@ -15,11 +15,13 @@ from rlx.hub.info import RepoInfo
 from rlx.ids import EnvKey, Kind
 from rlx.index.env_cards import listed_card
 from rlx.index.filters import spelled
+from rlx.index.health import NOTHING
 from rlx.index.snapshot.environments import FACETS, facets
 from rlx.index.snapshot.opened import Snapshot
 from rlx.index.snapshot.rows import Content
 from rlx.index.snapshot.write import write_snapshot
 from rlx.model import KINDS, EnvCard, EnvPage, EnvQuery, Viewer
+from rlx.store.health import Book
 from rlx.store.instance import Instance
 
 KEPT_FOR = 60.0
@@ -82,18 +84,18 @@ class Mine:
             path.unlink(missing_ok=True)
 
 
-def merged(public: Snapshot, own: Snapshot, query: EnvQuery, instance: Instance) -> EnvPage:
+def merged(public: Snapshot, own: Snapshot, query: EnvQuery, instance: Instance, book: Book = NOTHING) -> EnvPage:
     """One page over both: a visitor's own come first by trend, and among equals; every count is of both."""
     end = query.offset + query.limit
     wide = replace(query, offset=0, limit=end)
-    pages = own.environments(wide, instance), public.environments(wide, instance)
+    pages = own.environments(wide, instance, book), public.environments(wide, instance, book)
     items = [card for page in pages for card in page.items]
     key = _SORTS.get(query.sort)
     if key is not None:
         items.sort(key=key)
     counts = {name: Counter[str]() for name in FACETS}
     for snapshot in (own, public):
-        for name, values in snapshot.counted(query, instance).items():
+        for name, values in snapshot.counted(query, instance, book).items():
             counts[name].update(values)
     kinds = Counter(dict(pages[1].kinds))
     kinds.update(dict(pages[0].kinds))

@@ -5,7 +5,7 @@ so that each is counted over what the other filters leave. What operators set is
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
@@ -16,10 +16,12 @@ from rlx.index.database import Database
 from rlx.index.facets import facet
 from rlx.index.filters import spelled, unknown
 from rlx.index.folding import fold
+from rlx.index.health import KEY, NOTHING, UNPROVEN, of_environment, with_health
 from rlx.model import KINDS, EnvCard, EnvPage, EnvQuery, Facet
+from rlx.store.health import Book, EnvHealth
 from rlx.store.instance import Instance
 
-FACETS = ("tag", "framework", "graded", "runs", "difficulty", "size", "licence")
+FACETS = ("tag", "framework", "health", "graded", "runs", "difficulty", "size", "licence")
 """In the order they are offered."""
 CURATED = "openenv"
 """The kind of which the operators' own organisation comes first."""
@@ -36,6 +38,8 @@ _ORDERS = {
 }
 
 
+type Sets = Mapping[str, Mapping[str, int]]
+"""By facet key, the places that have each value."""
 type FacetCounts = Mapping[str, Mapping[str, int]]
 """By facet key, how many have each value."""
 
@@ -66,12 +70,14 @@ class Environments:
         self._card = lru_cache(_KEPT)(self._read_card)
         self._visible = lru_cache(4)(self._all_but)
         self._trending = lru_cache(4)(self._trending_order)
+        self._laid: tuple[Book, Sets] | None = None
 
-    def page(self, query: EnvQuery, instance: Instance) -> EnvPage:
+    def page(self, query: EnvQuery, instance: Instance, book: Book = NOTHING) -> EnvPage:
         """One page. Unknown facets and values select nothing and are told, an unknown collection is empty."""
-        query = replace(query, filters=spelled(query.filters, self._bits))
+        sets = self._with(book)
+        query = replace(query, filters=spelled(query.filters, sets))
         visible = self._visible(instance.hidden)
-        left, chosen = self._left(query, instance)
+        left, chosen = self._left(query, instance, sets)
         of_kind = left if query.kind is None else left & self._kinds.get(query.kind, 0)
         mask = intersect(of_kind, chosen.values())
         order = self._order(query.sort, instance)
@@ -79,26 +85,34 @@ class Environments:
         unfiltered = intersect(left, chosen.values())
         kinds = ((kind, (self._kinds.get(kind, 0) & unfiltered).bit_count()) for kind in KINDS)
         return EnvPage(
-            items=tuple(self._card(place) for place in sift(order, mask, self.size, query.offset, end)),
+            items=tuple(self._told(place, book) for place in sift(order, mask, self.size, query.offset, end)),
             total=mask.bit_count(),
             kinds=tuple((kind, n) for kind, n in kinds if n),
-            facets=facets(self._counted(of_kind, chosen), query),
+            facets=facets(_counted(of_kind, chosen, sets), query),
             environments=visible.bit_count(),
             tasks=self._tasks_of(visible),
             offset=query.offset,
             limit=query.limit,
-            unknown=unknown(query.filters, self._bits),
+            unknown=unknown(query.filters, sets),
         )
 
-    def counted(self, query: EnvQuery, instance: Instance) -> FacetCounts:
+    def counted(self, query: EnvQuery, instance: Instance, book: Book = NOTHING) -> FacetCounts:
         """How often each facet's values occur over what the other filters leave."""
-        query = replace(query, filters=spelled(query.filters, self._bits))
-        left, chosen = self._left(query, instance)
-        return self._counted(left if query.kind is None else left & self._kinds.get(query.kind, 0), chosen)
+        sets = self._with(book)
+        query = replace(query, filters=spelled(query.filters, sets))
+        left, chosen = self._left(query, instance, sets)
+        return _counted(left if query.kind is None else left & self._kinds.get(query.kind, 0), chosen, sets)
 
-    def card(self, key: EnvKey) -> EnvCard | None:
+    def card(self, key: EnvKey, book: Book = NOTHING) -> EnvCard | None:
         place = self._places.get(str(key))
-        return None if place is None else self._card(place)
+        return None if place is None else self._told(place, book)
+
+    def known(self, book: Book) -> Iterator[tuple[int, EnvHealth, str | None]]:
+        """Of environments whose health was looked at: their places, what is known, and the revision that is listed."""
+        for key, health in book.items():
+            place = self._places.get(key)
+            if place is not None:
+                yield place, health, self._card(place).revision
 
     def place(self, key: EnvKey) -> int | None:
         """Where it stands in the listing."""
@@ -172,25 +186,39 @@ class Environments:
             found.setdefault(key, {})[value] = bits(map(int, str(ords).split(",")), self.size)
         return found
 
-    def _any(self, key: str, values: Sequence[str]) -> int:
-        mask = 0
-        for value in values:
-            mask |= self._bits.get(key, {}).get(value, 0)
-        return mask
+    def _with(self, book: Book) -> "Sets":
+        """The sets of each facet's values, with health where any is known. Kept till that changes."""
+        laid = self._laid
+        if laid is None or laid[0] is not book:
+            laid = self._laid = book, self._lay(book)
+        return laid[1]
 
-    def _left(self, query: EnvQuery, instance: Instance) -> tuple[int, dict[str, int]]:
+    def _lay(self, book: Book) -> "Sets":
+        sets: dict[str, int] = {}
+        for place, health, revision in self.known(book):
+            value = of_environment(health, revision)
+            if value is not None:
+                sets[value] = sets.get(value, 0) | 1 << place
+        if not sets:
+            return self._bits
+        told = 0
+        for own in sets.values():
+            told |= own
+        sets[UNPROVEN] = bits((place for place, n in enumerate(self._tasks) if n), self.size) & ~told
+        return {**self._bits, KEY: sets}
+
+    def _told(self, place: int, book: Book) -> EnvCard:
+        card = self._card(place)
+        health = book.get(self.keys[place])
+        value = None if health is None else of_environment(health, card.revision)
+        return card if value is None else replace(card, facets=with_health(card.facets, value))
+
+    def _left(self, query: EnvQuery, instance: Instance, sets: "Sets") -> tuple[int, dict[str, int]]:
         """What words and collection leave, whatever the kind, and what each facet's filter alone would."""
         left = self._visible(instance.hidden) & self._found(tuple(fold(query.text).split()))
         if query.collection is not None:
             left &= self._members(query.collection, instance)
-        return left, {key: self._any(key, values) for key, values in query.filters.items() if values}
-
-    def _counted(self, of_kind: int, chosen: Mapping[str, int]) -> FacetCounts:
-        found = {}
-        for key in FACETS:
-            left = intersect(of_kind, (mask for other, mask in chosen.items() if other != key))
-            found[key] = {value: (own & left).bit_count() for value, own in self._bits.get(key, {}).items()}
-        return found
+        return left, {key: _any(sets.get(key, {}), values) for key, values in query.filters.items() if values}
 
     def _tasks_of(self, visible: int) -> int:
         if visible == self._all:
@@ -203,3 +231,18 @@ class Environments:
 
     def _read_card(self, place: int) -> EnvCard:
         return env_card_in(json.loads(self._db.row("SELECT card FROM envs WHERE ord = ?", (place,))[0]))
+
+
+def _any(sets: Mapping[str, int], values: Sequence[str]) -> int:
+    mask = 0
+    for value in values:
+        mask |= sets.get(value, 0)
+    return mask
+
+
+def _counted(of_kind: int, chosen: Mapping[str, int], sets: Sets) -> FacetCounts:
+    found = {}
+    for key in FACETS:
+        left = intersect(of_kind, (mask for other, mask in chosen.items() if other != key))
+        found[key] = {value: (own & left).bit_count() for value, own in sets.get(key, {}).items()}
+    return found

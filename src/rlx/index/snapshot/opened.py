@@ -9,11 +9,13 @@ from secrets import choice
 from rlx.errors import TooMany
 from rlx.ids import EnvKey, parse_key
 from rlx.index.database import Database
+from rlx.index.health import NOTHING, HealthColumn, of_tasks
 from rlx.index.snapshot.environments import Environments, FacetCounts
 from rlx.index.snapshot.rows import SCHEMA, Counts
 from rlx.index.snapshot.soundness import check_rows, check_tables, check_words
 from rlx.index.snapshot.tasks import MOST, Tasks
 from rlx.model import EnvCard, EnvPage, EnvQuery, Relative, TaskHits, TaskSearch
+from rlx.store.health import Book
 from rlx.store.instance import Instance
 
 CONNECTIONS = 8
@@ -40,26 +42,36 @@ class Snapshot:
             self.counts = Counts(meta["environments"], meta["datasets"], meta["spaces"], meta["tasks"])
             self._environments = Environments(db)
             self._tasks = Tasks(db, self._environments.keys, most)
+            self._laid: tuple[Book, HealthColumn | None] = NOTHING, None
         except (KeyError, TypeError, TooMany) as error:
             raise ValueError(f"not a snapshot: {type(error).__name__}") from error
 
-    def environments(self, query: EnvQuery, instance: Instance) -> EnvPage:
-        return self._environments.page(query, instance)
+    def environments(self, query: EnvQuery, instance: Instance, book: Book = NOTHING) -> EnvPage:
+        return self._environments.page(query, instance, book)
 
-    def counted(self, query: EnvQuery, instance: Instance) -> FacetCounts:
+    def counted(self, query: EnvQuery, instance: Instance, book: Book = NOTHING) -> FacetCounts:
         """How often the values of environments' facets occur over what the other filters leave."""
-        return self._environments.counted(query, instance)
+        return self._environments.counted(query, instance, book)
 
-    def card(self, key: EnvKey, instance: Instance) -> EnvCard | None:
-        return None if instance.hides(key) else self._environments.card(key)
+    def card(self, key: EnvKey, instance: Instance, book: Book = NOTHING) -> EnvCard | None:
+        return None if instance.hides(key) else self._environments.card(key, book)
 
     def rank(self, key: EnvKey, instance: Instance) -> tuple[int, int] | None:
         """Its place by trend among those of its kind, from 1, and how many those are. None when it is not listed."""
         return self._environments.rank(key, instance)
 
-    def tasks(self, search: TaskSearch, instance: Instance) -> TaskHits:
+    def tasks(self, search: TaskSearch, instance: Instance, book: Book = NOTHING) -> TaskHits:
         place = None if search.environment is None else self._environments.place(search.environment)
-        return self._tasks.search(search, place, self._environments.hidden(instance))
+        return self._tasks.search(search, place, self._environments.hidden(instance), self._health(book))
+
+    def _health(self, book: Book) -> HealthColumn | None:
+        """Of all tasks; None where nothing is known. Kept till that changes."""
+        if self._laid[0] is not book:
+            known: dict[int, str] = {}
+            for place, health, revision in self._environments.known(book):
+                known |= self._tasks.places(place, of_tasks(health, revision))
+            self._laid = book, HealthColumn(known, self._tasks.count) if known else None
+        return self._laid[1]
 
     def relatives(self, key: EnvKey, ref: str, instance: Instance) -> tuple[Relative, ...]:
         """Tasks with the same files as this one, then those that say nearly the same."""

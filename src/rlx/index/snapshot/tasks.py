@@ -20,6 +20,7 @@ from rlx.index.bits import bits, intersect, sift
 from rlx.index.database import Database
 from rlx.index.facets import facet
 from rlx.index.filters import spelled, unknown
+from rlx.index.health import KEY, HealthColumn, with_health
 from rlx.index.snapshot.columns import FacetColumn
 from rlx.index.snapshot.rows import TASK_FACETS
 from rlx.index.snapshot.words import asked, env_token, facet_token, match, spans
@@ -44,6 +45,7 @@ class _Question:
     place: int | None
     hidden: tuple[int, ...]
     """Places of environments whose tasks are not there."""
+    health: HealthColumn | None = None
 
 
 class Tasks:
@@ -67,14 +69,17 @@ class Tasks:
         self._ids = lru_cache(_KEPT)(self._read_ids)
         self._of_env = lru_cache(_KEPT)(self._read_env)
 
-    def search(self, search: TaskSearch, place: int | None, hidden: tuple[int, ...]) -> TaskHits:
+    def search(
+        self, search: TaskSearch, place: int | None, hidden: tuple[int, ...], health: HealthColumn | None = None
+    ) -> TaskHits:
         """One page. `place` is the environment's that is asked for; tasks of the `hidden` are not there."""
-        filters = spelled({key: values for key, values in search.filters.items() if values}, self._values)
-        question = _Question(asked(search.text), filters, place, hidden)
-        strange = unknown(filters, self._values)
+        known = self._values if health is None else {**self._values, KEY: health.values}
+        filters = spelled({key: values for key, values in search.filters.items() if values}, known)
+        question = _Question(asked(search.text), filters, place, hidden, health)
+        strange = unknown(filters, known)
         nowhere = search.environment is not None and (place is None or place in hidden)
         if nowhere or (search.text.strip() and not question.wanted):
-            selected = (facet(key, {}, question.filters.get(key, ())) for key in TASK_FACETS)
+            selected = (facet(key, {}, question.filters.get(key, ())) for key in self._columns_of(question))
             return TaskHits((), 0, False, tuple(filter(None, selected)), search.offset, search.limit, strange)
         end = search.offset + search.limit
         if question.wanted:
@@ -87,9 +92,9 @@ class Tasks:
             total, more = mask.bit_count(), False
             ids = list(sift(range(self.count), mask, self.count, search.offset, end))
             counts = self._counts_of_all(question, mask)
-        facets = (facet(key, counts[key], question.filters.get(key, ())) for key in TASK_FACETS)
+        facets = (facet(key, counts[key], question.filters.get(key, ())) for key in self._columns_of(question))
         return TaskHits(
-            items=tuple(self._hit(row, question.wanted) for row in self._rows(ids)),
+            items=tuple(self._hit(row, question.wanted, health) for row in self._rows(ids)),
             total=total,
             more=more,
             facets=tuple(filter(None, facets)),
@@ -112,6 +117,15 @@ class Tasks:
         twins = {id_ for (id_,) in same}
         return tuple(Relative(self._hit(task, ()), scores[task[0]], task[0] in twins) for task in found[:RELATIVES])
 
+    def places(self, env: int, of: Mapping[str, str]) -> dict[int, str]:
+        """What is told by ref of tasks of the environment at a place, by the place of the task."""
+        found = {}
+        for ref, value in of.items():
+            row = self._db.row("SELECT id FROM tasks WHERE env = ? AND ref = ?", (env, ref))
+            if row is not None:
+                found[int(row[0])] = value
+        return found
+
     def random(self, place: int) -> str | None:
         """The ref of some task of the environment at `place`."""
         n = self._db.row("SELECT count(*) FROM tasks WHERE env = ?", (place,))[0]
@@ -128,7 +142,7 @@ class Tasks:
             return self._ids(self._match(question, words, but), self._most + 1)
         found = self._found(replace(question, filters={}))
         if len(found) > self._most:
-            return self._ids(self._match(question, words, but), self._most + 1)
+            return self._healthy(question, self._ids(self._match(question, words, but), self._most + 1), but)
         return _those_in(self._chosen(question, but), found)
 
     def _best(self, question: _Question, found: Sequence[int], end: int) -> Sequence[int]:
@@ -144,7 +158,8 @@ class Tasks:
                     self._chosen(question, None), self._ids(self._match(plain, words), self._most)
                 )
             else:
-                called = self._ids(self._match(question, words), end + len(best))
+                reach = self._most if KEY in question.filters else end + len(best)  # health is sifted afterwards
+                called = self._healthy(question, self._ids(self._match(question, words), reach))
             best = list(dict.fromkeys((*best, *called)))
             if len(best) >= end:
                 return best[:end]
@@ -153,7 +168,7 @@ class Tasks:
     def _counts_of_words(self, question: _Question, found: Sequence[int]) -> Mapping[str, Mapping[str, int]]:
         """By facet how many of the found tasks have each value: the work grows with them, not with the catalog."""
         counts = {}
-        for key, column in self._columns.items():
+        for key, column in self._columns_of(question).items():
             left = self._found(question, but=key) if key in question.filters else found
             counts[key] = column.counts_of(left[: self._most])
         return counts
@@ -167,8 +182,9 @@ class Tasks:
 
     def _chosen(self, question: _Question, but: str | None) -> int:
         """The tasks that pass the filters, less that of `but`."""
+        columns = self._columns_of(question)
         chosen = (
-            self._columns[key].any_of(values) if key in self._columns else 0
+            columns[key].any_of(values) if key in columns else 0
             for key, values in question.filters.items()
             if key != but
         )
@@ -176,10 +192,18 @@ class Tasks:
 
     def _counts_of_all(self, question: _Question, mask: int) -> Mapping[str, Mapping[str, int]]:
         counts = {}
-        for key, column in self._columns.items():
+        for key, column in self._columns_of(question).items():
             left = self._mask(question, but=key) if key in question.filters else mask
             counts[key] = column.counts_in(left)
         return counts
+
+    def _columns_of(self, question: _Question) -> "Mapping[str, FacetColumn | HealthColumn]":
+        return self._columns if question.health is None else {**self._columns, KEY: question.health}
+
+    def _healthy(self, question: _Question, ids: Sequence[int], but: str | None = None) -> Sequence[int]:
+        """Health is not in the search index: what that gave is sifted by it."""
+        values = () if but == KEY else question.filters.get(KEY, ())
+        return _those_in(question.health.any_of(values), ids) if question.health is not None and values else ids
 
     def _read_env(self, place: int) -> int:
         return bits((row[0] for row in self._db.rows("SELECT id FROM tasks WHERE env = ?", (place,))), self.count)
@@ -198,7 +222,7 @@ class Tasks:
         """The query of the search index; None when nothing can be found."""
         parts = [words]
         for key, values in question.filters.items():
-            if key == but:
+            if key == but or (key == KEY and question.health is not None):
                 continue
             known = [number for value in values if (number := self._tokens.get(key, {}).get(value)) is not None]
             if not known:
@@ -215,12 +239,14 @@ class Tasks:
         rows = {row[0]: row for row in self._db.rows(sql, ids)}
         return [rows[id_] for id_ in ids if id_ in rows]
 
-    def _hit(self, row: tuple[int, int, str, str, str, int], wanted: tuple[str, ...]) -> TaskHit:
-        _, env, ref, title, brief, combo = row
+    def _hit(
+        self, row: tuple[int, int, str, str, str, int], wanted: tuple[str, ...], health: HealthColumn | None = None
+    ) -> TaskHit:
+        id_, env, ref, title, brief, combo = row
         pairs = zip(TASK_FACETS, self._combos[combo], strict=True)
-        card = TaskCard(
-            ref, stored(title), stored(brief), {key: tuple(map(stored, values)) for key, values in pairs if values}
-        )
+        facets = {key: tuple(map(stored, values)) for key, values in pairs if values}
+        own = None if health is None else health.of(id_)
+        card = TaskCard(ref, stored(title), stored(brief), with_health(facets, own))
         return TaskHit(parse_key(self._keys[env]), card, spans(title, wanted), spans(brief, wanted))
 
 
