@@ -14,7 +14,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from rlx.errors import BadInput
 from rlx.generator import python_text
 from rlx.generator.registry import archetype, targets
-from rlx.generator.spec import EnvSpec, dump_spec
+from rlx.generator.schemas import function
+from rlx.generator.spec import EnvSpec, Task, dump_spec
 from rlx.generator.targets.base import Target
 
 SHARED = Path(__file__).parent / "templates"
@@ -71,7 +72,7 @@ def write(tree: Mapping[str, str], out: Path, *, force: bool = False) -> list[Pa
 def copies(spec: EnvSpec, name: str) -> dict[str, str]:
     """Paths of a variant's copies of shared modules, each with the path of what it has to equal, under the root."""
     target = targets()[name]
-    folder = PurePosixPath(spec.target.folder(name)) / _placed(target.package, spec)  # type: ignore[arg-type]
+    folder = PurePosixPath(spec.target.folder(name)) / _placed(target.package, spec)
     return {str(folder / file): file for file in (f"{spec.module}.py", "tasks.py")}
 
 
@@ -90,6 +91,7 @@ def _values(spec: EnvSpec, frameworks: tuple[str, ...]) -> dict[str, object]:
         "generator": version("rl-explorer"),
         "public": [{"id": t.id, "split": t.split, "prompt": t.prompt, **t.given} for t in spec.tasks],
         "hidden": {t.id: t.hidden for t in spec.tasks if t.hidden},
+        "rows": {task.id: _row(task, spec) for task in spec.tasks},
         "options": {},
     }
 
@@ -118,7 +120,11 @@ def _variant(spec: EnvSpec, target: Target, values: Mapping[str, object], shared
     """A target's files, by their paths in its folder."""
     tree = {}
     top = target.folder / "templates"
-    mine = {**values, "target": target, "requirements": [target.requirement, *spec.backend.dependencies]}
+    mine: dict[str, object] = {
+        **values,
+        "target": target,
+        "requirements": [target.requirement, *spec.backend.dependencies],
+    }
     for path in sorted(top.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
             name = _placed(path.relative_to(top).as_posix(), spec)
@@ -136,6 +142,21 @@ def _placed(path: str, spec: EnvSpec) -> str:
 
 def _text(path: Path, values: Mapping[str, object]) -> str:
     return _environment(path.parent).get_template(path.name).render(values)
+
+
+def _row(task: Task, spec: EnvSpec) -> str:
+    """A row of NeMo Gym: what the model is asked, and which task it is. Nothing hidden."""
+    return _json(
+        {
+            "responses_create_params": {
+                "input": [{"role": "user", "content": task.prompt}],
+                "tools": [function(tool) for tool in spec.action.tools],
+                "parallel_tool_calls": False,
+            },
+            "verifier_metadata": {"task_id": task.id},
+            "agent_ref": {"type": "responses_api_agents", "name": f"{spec.package}_simple_agent"},
+        }
+    )
 
 
 def _json(value: object) -> str:

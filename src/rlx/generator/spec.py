@@ -18,7 +18,7 @@ from rlx.generator import reserved
 from rlx.generator.spec_toml import dump_toml
 
 VERSION = 1
-FRAMEWORKS: tuple["Framework", ...] = ("openenv", "ors", "verifiers", "nemo_gym")
+FRAMEWORKS = ("openenv", "ors", "verifiers", "nemo_gym")
 MAX_FILE = 1_000_000
 """Characters of a specification file."""
 
@@ -26,7 +26,6 @@ type Scalar = str | int | float | bool
 type Value = Scalar | list[Value] | dict[str, Value]
 type ParameterType = Literal["string", "integer", "number", "boolean", "strings", "integers"]
 type RewardStyle = Literal["per_step", "on_terminate", "post_episode"]
-type Framework = Literal["openenv", "ors", "verifiers", "nemo_gym"]
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 Line = Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[^\n\r]*$")]
@@ -156,17 +155,15 @@ class Task(Part):
 class Target(Part):
     path: str | None = None
     """Where it is written, relative to the project. Never guessed."""
-    frameworks: tuple[Framework, ...] = Field(default=FRAMEWORKS, min_length=1)
+    frameworks: tuple[Name, ...] = Field(default=FRAMEWORKS, min_length=1)
     layout: Literal["safe", "plain"] = "safe"
     """`safe`: folders such as openenv_env. `plain`: named as the frameworks, which can shadow their packages."""
-    folders: dict[Framework, Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./-]*$")]] = Field(
-        default_factory=dict
-    )
+    folders: dict[Name, Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./-]*$")]] = Field(default_factory=dict)
     """Folders of one's own choice, by framework."""
     extras: tuple[Literal["verifiers_trl", "verifiers_legacy"], ...] = ()
     """A toolkit class for TRL, and the last API of old (verifiers 0.3.1)."""
 
-    def folder(self, framework: Framework) -> str:
+    def folder(self, framework: str) -> str:
         default = framework if self.layout == "plain" else f"{framework}_env"
         return self.folders.get(framework, default)
 

@@ -7,7 +7,8 @@ from typing import Any
 from rlx.generator.archetypes.base import Archetype, Call
 from rlx.generator.spec import Action, EnvSpec, Parameter, Reward, Target, Task, Termination, Tool
 
-_PROMPT = """You play connect four on a board of 6 rows and 7 columns. You are X, and it is your turn; O is the opponent.
+_PROMPT = """\
+You play connect four on a board of 6 rows and 7 columns. You are X, and it is your turn; O is the opponent.
 A piece falls to the lowest free cell of its column. Four of your pieces in a row, in a column or diagonally win.
 Drop one piece at a time with drop_piece, and see what the opponent answers. Columns count from 1 on the left."""
 _OPENINGS: tuple[tuple[str, tuple[int, ...], int], ...] = (
