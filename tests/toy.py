@@ -48,6 +48,7 @@ from rlx.model import (
     Tiles,
     Viewer,
 )
+from rlx.runners.models.router import Router
 from rlx.settings import Settings
 from rlx.store.instance import Instance
 from rlx.texts import say
@@ -387,6 +388,9 @@ class ToyServices:
     catalog: ToyCatalog = field(default_factory=ToyCatalog)
     library: ToyLibrary = field(default_factory=ToyLibrary)
     instance: ToyInstance = field(default_factory=ToyInstance)
+    router: Router = field(default_factory=lambda: Router("http://127.0.0.1:9/v1"))
+
+    health: HealthStore = field(default_factory=lambda: HealthStore(DirectoryStorage(Path("/nowhere"))))
 
     def rollouts(self) -> Rollouts:
         """None are kept: pages that only mention them do without."""

@@ -132,6 +132,12 @@ class Rollout(_Record):
         return self.status in ENDED
 
     @property
+    def ceiling(self) -> float | None:
+        """Dollars that it may cost, where somebody said so."""
+        told = self.fields.get("max_dollars")
+        return float(told) if isinstance(told, int | float) and not isinstance(told, bool) else None
+
+    @property
     def begun(self) -> bool:
         """Its agent began to work, so that running it again would be another attempt at the task."""
         later = ("agent", "verify", "close")

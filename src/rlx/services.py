@@ -23,7 +23,9 @@ from rlx.index.listing import FILE as LISTING
 from rlx.index.live import Live
 from rlx.index.mine import Mine
 from rlx.index.snapshot.follow import Follower
-from rlx.settings import DEFAULT_HUB, DEFAULT_VIEWER, Settings
+from rlx.runners.models.router import Router
+from rlx.settings import DEFAULT_HUB, DEFAULT_ROUTER, DEFAULT_VIEWER, Settings
+from rlx.store.health import HealthStore
 from rlx.store.instance import InstanceFile
 from rlx.store.storage import open_storage
 
@@ -41,8 +43,10 @@ class Services:
     library: Library
     catalog: Catalog
     instance: InstanceFile
+    router: Router
     rollouts: "Callable[[], Rollouts]"
     """Opened by the first call, which blocks. Raises `BadInput`, `Upstream`."""
+    health: HealthStore
 
 
 @asynccontextmanager
@@ -76,6 +80,7 @@ async def create_services(
     hub.viewer = viewer = ViewerClient(viewer_address(settings), transport=transport, clock=clock)
     instance = InstanceFile(settings.store)
     opening = _Opening(settings, instance)
+    health = HealthStore(open_storage(settings.store))
     try:
         async with anyio.create_task_group() as group:
             hub.desk = Desk(settings.cache_dir / "rows", group)
@@ -108,10 +113,16 @@ async def create_services(
                 open_storage(settings.store), settings.cache_dir / "snapshots", every=settings.snapshot_check
             )
             mine = Mine(hub, folder=settings.cache_dir / "private", everything=folder is not None, clock=clock)
-            catalog = Catalog(live, mine, instance, follower, hub=hub_name(settings.hub))
+            catalog = Catalog(live, mine, instance, follower, hub=hub_name(settings.hub), health=health)
             if keep_catalog:
                 await catalog.follow(group)
-            yield Services(settings, hub, library, catalog, instance, opening.rollouts)
+            router = Router(
+                router_address(settings),
+                folder=str(folder) if folder is not None else None,
+                transport=transport,
+                clock=clock,
+            )
+            yield Services(settings, hub, library, catalog, instance, router, opening.rollouts, health)
             group.cancel_scope.cancel()
     finally:
         opening.close()
@@ -155,6 +166,14 @@ def viewer_address(settings: Settings) -> str:
         return f"{LOCAL_HUB}/viewer"
     hub = settings.hub.rstrip("/")
     return settings.viewer_url or (DEFAULT_VIEWER if hub == DEFAULT_HUB else f"{hub}/viewer")
+
+
+def router_address(settings: Settings) -> str:
+    """Where the router of Inference Providers answers. A folder is served with one of its own."""
+    if local_folder(settings.hub) is not None:
+        return f"{LOCAL_HUB}/v1"
+    hub = settings.hub.rstrip("/")
+    return (settings.router_url or (DEFAULT_ROUTER if hub == DEFAULT_HUB else f"{hub}/v1")).rstrip("/")
 
 
 def local_folder(hub: str) -> Path | None:

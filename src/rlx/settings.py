@@ -8,6 +8,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 DEFAULT_HUB = "https://huggingface.co"
 DEFAULT_VIEWER = "https://datasets-server.huggingface.co"
+DEFAULT_ROUTER = "https://router.huggingface.co/v1"
 
 
 def _data_home() -> Path:
@@ -27,6 +28,8 @@ class Settings(BaseSettings):
     """A Hub URL, or a folder laid out as a local hub."""
     viewer_url: str | None = None
     """Base of the dataset viewer. Without one it is the Hub's own, or `/viewer` below another Hub's address."""
+    router_url: str | None = None
+    """Base of the router of Inference Providers. Without one it is Hugging Face's, or `/v1` below another Hub's."""
     store: Path = Field(default_factory=_data_home, validation_alias=AliasChoices("RLX_STORE", "STORAGE_DIR", "store"))
     """Where indexes, packs, rollouts and settings are kept: a directory or a bucket mount."""
     cache_dir: Path = Field(default_factory=_cache_home)

@@ -19,6 +19,8 @@ class AgentEntry:
     target: str | None = None
     """`module:Class` of a Harbor agent; None: OpenEnv knows how Harbor's agent of this name is told of its model."""
     needs_model: bool = True
+    calls_tools: bool = False
+    """Its model has to take tools."""
     needs_solution: bool = False
     """It follows the task's own solution, of which nothing may be shown."""
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -31,7 +33,10 @@ AGENTS: tuple[AgentEntry, ...] = (
     AgentEntry("oracle", needs_model=False, needs_solution=True),
     AgentEntry("nop", needs_model=False),
     AgentEntry(
-        "simple", target="rlx.agents.harbor:SimpleAgent", options={"base_url": "{base_url}/v1", "api_key": "{key}"}
+        "simple",
+        target="rlx.agents.harbor:SimpleAgent",
+        calls_tools=True,
+        options={"base_url": "{base_url}/v1", "api_key": "{key}"},
     ),
     AgentEntry("terminus-2", options={"record_terminal_session": False}, tools=("tmux",)),
 )

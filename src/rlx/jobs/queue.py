@@ -23,6 +23,7 @@ from rlx.store.rollouts.index import Index, Row, rollout_of
 from rlx.store.rollouts.names import check_id
 from rlx.store.rollouts.query import ACTIVE, Audience, is_active
 from rlx.store.rollouts.schema import DELETING, leases, rollouts
+from rlx.store.rollouts.spending import barred, check_money
 
 LEASE_SECONDS: Final = 90.0
 """How long a rollout outlives the last sign of life of its worker. Clocks of machines may differ by half of it."""
@@ -82,6 +83,7 @@ class Queue:
         try:
             with self.index.writing(gate=True) as connection:
                 self._check_room(connection, rollout.owner, settings)
+                check_money(connection, rollout, settings, self.clock())
                 is_new = self.index.add(connection, rollout)
                 if not is_new:
                     raise BadInput(f"There is a rollout {rollout.id} already.")
@@ -260,6 +262,8 @@ class Queue:
             ),
             rollouts.c.id.not_in(sorted(settings.stop_requests)) if settings.stop_requests else sa.true(),
         )
+        if settings.limits_money:
+            waiting = sa.and_(waiting, sa.not_(barred(connection, settings, self.clock())))
         full = [owner for owner, count in running.items() if owner is not None and count >= settings.max_per_visitor]
         if full:
             waiting = sa.and_(waiting, sa.or_(rollouts.c.owner.is_(None), rollouts.c.owner.not_in(full)))

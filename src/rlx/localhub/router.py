@@ -5,8 +5,11 @@ providers differ in price and in what they can, so that picking one can be tried
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from typing import Any, Final
+
+import anyio
+import anyio.lowlevel
 
 from rlx.agents import scripted
 from rlx.localhub.access import Visitor
@@ -89,13 +92,15 @@ def _complete(body: Mapping[str, Any]) -> Answer:
     completion = scripted.answer({**body, "model": id.removesuffix("-unpriced")}) | {"model": id}
     if body.get("stream") is not True:
         return json_answer(completion)
-    usage = bool((body.get("stream_options") or {}).get("include_usage")) if _is_table(body) else False
-    events = b"".join(b"data: %b\n\n" % piece for piece in _pieces(completion, usage=usage))
-    return Answer(200, [(b"content-type", b"text/event-stream")], events)
+    options = body.get("stream_options")
+    usage = isinstance(options, Mapping) and bool(options.get("include_usage"))
+    return Answer(200, [(b"content-type", b"text/event-stream")], _events(_pieces(completion, usage=usage)))
 
 
-def _is_table(body: Mapping[str, Any]) -> bool:
-    return isinstance(body.get("stream_options"), Mapping)
+async def _events(pieces: Iterator[bytes]) -> AsyncGenerator[bytes]:
+    for piece in pieces:
+        yield b"data: %b\n\n" % piece
+        await anyio.lowlevel.checkpoint()
 
 
 def _pieces(completion: Mapping[str, Any], *, usage: bool) -> Iterator[bytes]:

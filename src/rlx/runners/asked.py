@@ -20,9 +20,10 @@ MAX_VALUE = 8_000
 class ModelAsked:
     """The model that an agent is to speak with."""
 
-    kind: Literal["scripted", "endpoint"] = "scripted"
+    kind: Literal["scripted", "endpoint", "router"] = "scripted"
     id: str = "solve"
-    """Of an endpoint: the model's name there. Of the scripted model: the script to play."""
+    """Of an endpoint: the model's name there. Of the scripted model: the script to play. Of the router: `org/name`, and
+    after a colon a policy or a provider."""
     base_url: str | None = None
     """Of an endpoint: the address before `/chat/completions`."""
     api_key: str | None = field(default=None, repr=False)

@@ -13,7 +13,6 @@ from typing import Protocol
 import anyio.to_thread
 
 from rlx.agents.registry import AgentEntry, agents
-from rlx.agents.scripted import SCRIPTS
 from rlx.errors import BadInput, Forbidden, Upstream
 from rlx.formats.base import Environment
 from rlx.formats.harbor.running import NOT_YET
@@ -21,13 +20,14 @@ from rlx.hub.info import RepoInfo
 from rlx.ids import EnvKey, parse_key
 from rlx.index.environment import IndexedEnvironment
 from rlx.model import Estimate, Field, RunOption, Variable, Viewer
-from rlx.rollout import ModelUse, Rollout, new_id
-from rlx.runners.asked import Asked, ModelAsked, checked_fields, checked_variables
-from rlx.runners.endpoints import checked_address, host_of
+from rlx.rollout import Rollout, new_id
+from rlx.runners.asked import Asked, checked_fields, checked_variables
 from rlx.runners.judge import JudgePlan
 from rlx.runners.judge import plan as plan_judge
 from rlx.runners.judge_asked import FIELDS as JUDGE_FIELDS
 from rlx.runners.judge_asked import chosen
+from rlx.runners.models.choose import choose, within_limits
+from rlx.runners.models.router import Router
 from rlx.runners.qualify import Verdict, material, qualify
 from rlx.runners.workers import Handed, hand_over, living, workers_folder
 from rlx.sandboxes.base import Impossible, Possible
@@ -83,6 +83,9 @@ class Services(Protocol):
 
     @property
     def instance(self) -> InstanceSettings: ...
+
+    @property
+    def router(self) -> Router: ...
 
     @property
     def rollouts(self) -> _Opener: ...
@@ -142,9 +145,8 @@ class Launcher:
             raise BadInput(f"{str(asked.visibility)[:40]!r} is no visibility.", hint="private or public.")
         if info.restricted and asked.visibility != "private":
             raise BadInput(f"{key} is not open to everybody, and so its rollouts are private.")
-        model, handed = await _model(entry, asked.model, viewer)
-        if fields.get("max_dollars") is not None and (model is None or model.dollars_out is None):
-            raise BadInput("A ceiling of the cost needs the model's prices.", hint="Give both prices, or no ceiling.")
+        model, handed = await choose(entry, asked.model, viewer, self._services.router)
+        fields = within_limits(fields, (model,), self._services.instance.current())
         if variables:
             handed = replace(handed or Handed(), bindings=variables)
         plan = (await self._look_at(environment, ref)).judge
@@ -286,29 +288,3 @@ def _asked_for(variables: Sequence[Variable], judge: JudgePlan | None) -> tuple[
     """A judge takes the place of what its graders could not do without."""
     taken = judge.required if judge is not None else frozenset()
     return tuple(replace(each, required=False) if each.name in taken else each for each in variables)
-
-
-async def _model(entry: AgentEntry, asked: ModelAsked | None, viewer: Viewer) -> tuple[ModelUse | None, Handed | None]:
-    if not entry.needs_model:
-        if asked is not None:
-            raise BadInput(f"The agent {entry.name!r} speaks with no model.", hint="Leave the model out.")
-        return None, None
-    if asked is None:
-        raise BadInput(f"The agent {entry.name!r} needs a model.", hint="Give an endpoint, or take the scripted one.")
-    for price in (asked.dollars_in, asked.dollars_out):
-        if price is not None and not 0 <= price < 1_000_000:
-            raise BadInput("A price is dollars for a million tokens, and not below 0.")
-    if asked.kind == "scripted":
-        if asked.id not in SCRIPTS:
-            raise BadInput(f"The scripted model has no script {asked.id[:40]!r}.", hint=f"It has {', '.join(SCRIPTS)}.")
-        return ModelUse(id=asked.id, provider="scripted"), None
-    if asked.kind != "endpoint":
-        raise BadInput(f"{str(asked.kind)[:40]!r} is no kind of model.", hint="scripted or endpoint.")
-    if not asked.base_url or not asked.id or len(asked.id) > 200:
-        raise BadInput("An endpoint needs an address and the model's name there.")
-    is_local = viewer.kind == "local"
-    url = await checked_address(asked.base_url, any_address=is_local)
-    use = ModelUse(
-        id=asked.id, provider="endpoint", host=host_of(url), dollars_in=asked.dollars_in, dollars_out=asked.dollars_out
-    )
-    return use, Handed(base_url=url, api_key=asked.api_key or None, any_address=is_local)

@@ -75,11 +75,20 @@ class Instance(BaseModel):
     rollouts_enabled: bool = True
     max_active: int = Field(default=24, ge=1, le=200)
     max_per_visitor: int = Field(default=4, ge=1, le=20)
+    dollars_per_rollout: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    dollars_per_visitor_day: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    dollars_per_day: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """What models may cost, a day of UTC being counted; None: whatever they cost."""
     agents: tuple[str, ...] = ()
     """Agents that may be run. Empty: all."""
     hidden_rollouts: frozenset[str] = frozenset()
     stop_requests: frozenset[str] = frozenset()
     """Ids of rollouts that are to end."""
+
+    @property
+    def limits_money(self) -> bool:
+        limits = (self.dollars_per_rollout, self.dollars_per_visitor_day, self.dollars_per_day)
+        return any(limit is not None for limit in limits)
 
     def hides(self, key: EnvKey) -> bool:
         return str(key) in self.hidden

@@ -24,7 +24,7 @@ from rlx.runners.harbor import hooks, kept, outcome
 from rlx.runners.harbor.budget import Budget
 from rlx.runners.harbor.capture import create_capture
 from rlx.runners.harbor.judging import Judging, figures, judged
-from rlx.runners.models.purse import Purse, ceiling_of, price_of
+from rlx.runners.models.purse import Purse, price_of
 from rlx.runners.registry import Surroundings
 from rlx.runners.relay import Line, Relay, sender
 from rlx.runners.scrub import Scrub
@@ -99,7 +99,7 @@ class _Running:
         rollout = self._run.rollout
         if rollout.model is None:
             return None
-        send, ceiling, price = sender(rollout.model, self._run.handed), ceiling_of(rollout), price_of(rollout.model)
+        send, ceiling, price = sender(rollout.model, self._run.handed), rollout.ceiling, price_of(rollout.model)
         if ceiling is not None and price is not None:
             send = Purse(ceiling, price, self._budget.end).through(send)
         self._line = line = Line(send, self._watch)

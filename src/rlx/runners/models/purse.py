@@ -13,7 +13,7 @@ from typing import Any, Final
 import anyio
 
 from rlx.errors import LimitError
-from rlx.rollout import ModelUse, Rollout
+from rlx.rollout import ModelUse
 from rlx.runners.models.completion import tokens_of
 from rlx.runners.models.pool import Price
 
@@ -130,12 +130,6 @@ def price_of(model: ModelUse) -> Price | None:
     if model.dollars_in is None or model.dollars_out is None:
         return None
     return Price(model.dollars_in, model.dollars_out)
-
-
-def ceiling_of(rollout: Rollout) -> float | None:
-    """Dollars that a rollout may cost, where somebody said so."""
-    told = rollout.fields.get("max_dollars")
-    return float(told) if isinstance(told, int | float) and not isinstance(told, bool) else None
 
 
 def _limit(body: Mapping[str, Any]) -> int:

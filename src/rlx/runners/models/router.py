@@ -20,16 +20,18 @@ _MOST: Final = 16 * 1024 * 1024
 
 
 class Router:
-    """One for the process; the list is public, and asked for without a token."""
+    """One for the process; the list is public, and asked for without a token. `folder`: of a hub that is one."""
 
     def __init__(
         self,
         base_url: str,
         *,
+        folder: str | None = None,
         transport: httpx2.AsyncBaseTransport | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.base_url = base_url
+        self.folder = folder
         self._server = Server(base_url, any_address=True, transport=transport)
         self._clock = clock
         self._lock = anyio.Lock()

@@ -16,7 +16,8 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from rlx.errors import BadInput, NotFound, Upstream
 from rlx.rollout import Rollout
 from rlx.store.rollouts.query import FACETS, PAGE, Audience, Facet, Filters, Sort, conditions, may_see, order
-from rlx.store.rollouts.schema import DELETING, VERSION, WRITES, leases, meta, records, rollouts, tables
+from rlx.store.rollouts.schema import DELETING, VERSION, WRITES, leases, meta, records, rollouts, spending, tables
+from rlx.store.rollouts.spending import spending_row
 
 _GATE: Final = 0x726C78
 """The number of the lock in PostgreSQL under which the queue is counted and changed."""
@@ -101,6 +102,7 @@ class Index:
     def put(self, connection: sa.Connection, rollout: Rollout) -> None:
         """Make the row of a rollout say what its record does."""
         self._upsert(connection, rollouts, row_of(rollout))
+        self._put_spending(connection, rollout)
         self.put_record(connection, rollout)
 
     def put_record(self, connection: sa.Connection, rollout: Rollout) -> None:
@@ -113,8 +115,14 @@ class Index:
         added = insert.on_conflict_do_nothing(index_elements=["id"]).returning(rollouts.c.id)
         is_new = connection.scalar(added) is not None
         if is_new:
+            self._put_spending(connection, rollout)
             self.put_record(connection, rollout)
         return is_new
+
+    def _put_spending(self, connection: sa.Connection, rollout: Rollout) -> None:
+        row = spending_row(rollout)
+        if row is not None:
+            self._upsert(connection, spending, row)
 
     def mark_deleted(self, connection: sa.Connection, id: str) -> None:
         """Show a rollout to nobody any more, till its row is removed too."""

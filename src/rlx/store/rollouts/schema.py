@@ -73,6 +73,17 @@ leases = sa.Table(
 )
 """Who runs a rollout, and until when without another sign of life."""
 
+spending = sa.Table(
+    "spending",
+    tables,
+    sa.Column("id", sa.String(16), primary_key=True),
+    sa.Column("owner", sa.String),
+    sa.Column("dollars", sa.Double, nullable=False),
+    sa.Column("ended_at", sa.Double),
+    sa.Index("spending_ended", "ended_at"),
+)
+"""What rollouts for which somebody pays cost, or may cost: see `spending.py`. Deleting a rollout leaves its row."""
+
 
 def open_engine(url: str) -> sa.Engine:
     """The database at a URL of SQLite or PostgreSQL. Nothing is asked of it yet. Raises `BadInput`, without the URL,

@@ -155,6 +155,45 @@ class SupportAnswer(Shape):
     capabilities: list[dict[str, Any]]
 
 
+class HealthCounts(Shape):
+    proven: int
+    broken: int
+    unproven: int
+    unchecked: int | None
+
+
+class HealthGlance(Shape):
+    revision: str | None
+    counts: HealthCounts
+    checked_at: str | None
+
+
+class HealthRuns(Shape):
+    runs: int
+    low: float | None
+    high: float | None
+    seconds: float | None
+
+
+class TaskHealthAnswer(Shape):
+    ref: str
+    state: Literal["proven", "broken", "unproven"]
+    reasons: list[str]
+    oracle: HealthRuns
+    floor: HealthRuns
+    sandbox: str | None
+    revision: str | None
+    checked_at: str | None
+    stale: bool
+
+
+class HealthAnswer(HealthGlance):
+    id: str
+    tasks: list[TaskHealthAnswer]
+    total: int
+    offset: int
+
+
 class EnvAnswer(Shape):
     id: str
     title: str
@@ -171,6 +210,7 @@ class EnvAnswer(Shape):
     support: SupportAnswer
     withheld: list[WithheldAnswer]
     url: str
+    health: HealthGlance | None
     list: TaskListAnswer | None
 
 
@@ -205,6 +245,7 @@ class TaskAnswer(Shape):
     position: int
     total: int
     url: str
+    health: TaskHealthAnswer | None
 
 
 class FileEntryAnswer(Shape):
@@ -314,8 +355,8 @@ class ModelRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    kind: Literal["scripted", "endpoint"] = "scripted"
-    id: str = Field(default="solve", max_length=200)
+    kind: Literal["scripted", "endpoint", "router"] = "scripted"
+    id: str = Field(default="solve", max_length=250)
     base_url: str | None = Field(default=None, max_length=500)
     api_key: str | None = Field(default=None, max_length=1000, repr=False)
     dollars_in: float | None = None
@@ -362,6 +403,10 @@ class PhaseAnswer(Shape):
 class RunModelAnswer(Shape):
     id: str
     provider: str
+    route: str | None
+    dollars_in: float | None
+    dollars_out: float | None
+    at_most: bool
 
 
 class RunAnswer(Shape):
