@@ -14,7 +14,7 @@ from rlx.index.environment import IndexedEnvironment
 from rlx.model import Blob, FileEntry, Listing
 from rlx.runners.reach import NETWORK, grading, is_grader, places
 from rlx.sandboxes.dockerfile import Entry, Host, Plan, Refusal, base_of, needs, plan, told
-from rlx.sandboxes.local.replay import replayable
+from rlx.sandboxes.replay import replayable
 from rlx.texts import Say, say
 
 DOCKERFILE = "environment/Dockerfile"

@@ -10,7 +10,8 @@ from rlx.sandboxes.base import SandboxSpec
 from rlx.sandboxes.dockerfile import Plan, Refusal, plan
 from rlx.sandboxes.dockerfile.host import read_context, this_host
 from rlx.sandboxes.local.kind import Local
-from rlx.sandboxes.local.replay import Replay, Replayed, replayable
+from rlx.sandboxes.local.replay import Replay, Replayed
+from rlx.sandboxes.replay import replayable
 from rlx.settings import Settings
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]

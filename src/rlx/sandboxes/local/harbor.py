@@ -15,10 +15,11 @@ from rlx.sandboxes.dockerfile import Plan, Refusal, base_of, plan
 from rlx.sandboxes.dockerfile.host import read_context
 from rlx.sandboxes.harbor import SandboxEnvironment
 from rlx.sandboxes.local.kind import Local
-from rlx.sandboxes.local.replay import Replay, replayable
+from rlx.sandboxes.local.replay import Replay
 from rlx.sandboxes.local.sandbox import LocalSandbox
 from rlx.sandboxes.local.terminal import Terminal
 from rlx.sandboxes.local.tools import tool_environment, tools_key
+from rlx.sandboxes.replay import replayable
 from rlx.texts import words
 
 IMPORT_PATH: Final = "rlx.sandboxes.local.harbor:LocalEnvironment"
@@ -115,16 +116,17 @@ class LocalEnvironment(SandboxEnvironment):
             env = dict(found.env)
             for note in found.notes:
                 self._place.noted(note)
+        is_agents, memory = not self._place.sandboxes, self._effective_memory_mb
         return SandboxSpec(
             layers=layers,
-            tools=(*tools, *(() if self._place.sandboxes else self._place.agent_layers)),
+            tools=(*tools, *(self._place.agent_layers if is_agents else ())),
             env={**helping, **env, **self._persistent_env},
             workdir=config.workdir or workdir or "/",
             user=user,
             network=network,
             forward=self._place.forward,
             cpus=self._effective_cpus,
-            memory_mb=self._effective_memory_mb,
+            memory_mb=memory + self._place.agent_memory_mb if memory and is_agents else memory,
             disk_mb=self._effective_storage_mb,
         )
 
