@@ -102,7 +102,7 @@ class Queue:
         Whoever runs the fewest comes first, then whoever waits the longest. `worker` is a name that no other has.
         """
         settings = self.settings()
-        if not settings.rollouts_enabled:
+        if not settings.rollouts_enabled or not self._is_any_waiting():
             return None
         now = self.clock()
         token = secrets.token_hex(8)
@@ -243,6 +243,12 @@ class Queue:
                 hint="Try again in a few minutes.",
                 retry_after=60,
             )
+
+    def _is_any_waiting(self) -> bool:
+        """Looked at without a lock, which workers that find nothing would take all day."""
+        waiting = sa.select(rollouts.c.id).where(rollouts.c.status == "queued").limit(1)
+        with self.index.reading() as connection:
+            return connection.scalar(waiting) is not None
 
     def _next(self, connection: sa.Connection, worker: str, offer: Offer, settings: Instance) -> Row | None:
         """The row of the rollout to run next, locked."""

@@ -2,13 +2,15 @@
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import sqlalchemy as sa
 
 from rlx.rollout import Event, EventKind, Failure, Rollout
-from rlx.store.rollouts.events import EventLog
+from rlx.store.rollouts.events import SYNCED, EventLog
 from rlx.store.rollouts.files import Source
 from rlx.store.rollouts.index import Row
 from rlx.store.rollouts.schema import leases
@@ -22,6 +24,25 @@ _log = logging.getLogger(__name__)
 MIRROR_EVERY: Final = 20.0
 """Seconds between two copies to the store of a rollout that runs; more where the copy is large."""
 _BYTES_A_SECOND: Final = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An event that happened."""
+
+    kind: EventKind
+    data: Mapping[str, Any]
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """Fields of the record that changed."""
+
+    fields: Mapping[str, Any]
+
+
+type Entry = Said | Changed
 
 
 class Held:
@@ -73,29 +94,48 @@ class Held:
         Raises `WrongState` for a status that cannot follow, `ValueError` for fields that cannot be, `OSError`; and
         `Upstream` when the database failed, after which the same may be tried again: an end that is on the disk stays.
         """
+        return self.write([Changed(changes)])
+
+    def write(self, entries: Sequence[Entry]) -> Rollout:
+        """Write down what happened, in its order, and bring it to the disk once. The record is written no more often
+        than its status changes. Raises what `update` does."""
         with self._lock:
-            with self._queue.index.writing() as connection:
-                row = self._mine(connection)
-                before, now = self._rollout, self._queue.clock()
-                values = {**before.model_dump(), **changes, "visibility": row["visibility"], "updated_at": now}
-                after = Rollout.model_validate(values)
-                if after.ended and after.finished_at is None:
-                    after = after.model_copy(update={"finished_at": now})
-                written = self._queue.files.live(before.id)
-                if written is not None and written.ended:
-                    after = written  # by us, before the database failed: only the rest is to be done
-                else:
-                    self._queue.files.write(after)
-                if after.status != before.status:
-                    self._log.append("status", {"status": after.status})
-                self._queue.index.put(connection, after)
-                if after.ended or (after.status == "queued" and before.status != "queued"):
-                    connection.execute(leases.delete().where(leases.c.id == after.id))
-            self._rollout = after
-        if after.ended or after.status == "queued":
-            self.close()
-            self._queue.mirror(after.id)
+            for group in _by_status(entries):
+                changes: dict[str, Any] | None = None
+                for entry in group:
+                    if isinstance(entry, Changed):
+                        changes = {**(changes or {}), **entry.fields}
+                    else:
+                        self._log.append(entry.kind, entry.data, at=entry.at, batched=entry.kind in SYNCED)
+                if changes is not None:
+                    self._change(changes)
+            after = self._rollout
+            if after.ended or after.status == "queued":
+                self.close()
+                self._queue.mirror(after.id)
+            elif any(isinstance(entry, Changed) or entry.kind in SYNCED for entry in entries):
+                self._log.flush()
         return after
+
+    def _change(self, changes: Mapping[str, Any]) -> None:
+        with self._queue.index.writing() as connection:
+            row = self._mine(connection)
+            before, now = self._rollout, self._queue.clock()
+            values = {**before.model_dump(), **changes, "visibility": row["visibility"], "updated_at": now}
+            after = Rollout.model_validate(values)
+            if after.ended and after.finished_at is None:
+                after = after.model_copy(update={"finished_at": now})
+            written = self._queue.files.live(before.id) if after.ended else None
+            if written is not None and written.ended:
+                after = written  # by us, before the database failed: only the rest is to be done
+            else:
+                self._queue.files.write(after)
+            if after.status != before.status:
+                self._log.append("status", {"status": after.status}, batched=not after.ended)
+            self._queue.index.put(connection, after)
+            if after.ended or (after.status == "queued" and before.status != "queued"):
+                connection.execute(leases.delete().where(leases.c.id == after.id))
+        self._rollout = after
 
     def beat(self) -> bool:
         """Give a sign of life. True when the rollout is to be stopped."""
@@ -134,3 +174,15 @@ class Held:
         if row is None or connection.scalar(query) != self._token:
             raise LeaseLost(f"Rollout {self._rollout.id} is not held by {self._worker} any more.")
         return row
+
+
+def _by_status(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
+    """Entries in their order, none after a change of the status in one list with it."""
+    group: list[Entry] = []
+    for entry in entries:
+        group.append(entry)
+        if isinstance(entry, Changed) and "status" in entry.fields:
+            yield group
+            group = []
+    if group:
+        yield group

@@ -27,10 +27,11 @@ from rlx.errors import (
     VerifierError,
     boundary,
 )
+from rlx.jobs.pen import Pen
 from rlx.jobs.queue import Offer
 from rlx.jobs.queue_held import Held
 from rlx.jobs.queue_service import Rollouts
-from rlx.rollout import Cause, EventKind, Failure, Rollout
+from rlx.rollout import Cause, Failure, Rollout
 from rlx.runners.base import Outcome, Run, Runner
 from rlx.runners.stages import Stages
 from rlx.runners.workers import Handed
@@ -57,7 +58,7 @@ _CAUSES: Final[Mapping[type[RolloutError], Cause]] = {
 
 type Materialize = Callable[[Rollout, Handed, Path], Awaitable[Path]]
 """Writes a rollout's task below a folder. Raises `UserError`."""
-type Why = Literal["stopped", "lost", "ending"] | LimitError
+type Why = Literal["stopped", "lost", "ending"] | Exception
 
 
 @dataclass(slots=True)
@@ -178,57 +179,59 @@ class Worker:
     # One rollout
 
     async def _play(self, held: Held) -> None:
-        rollout = held.rollout
+        rollout, clock = held.rollout, self.rollouts.queue.clock
         work = self.folder / rollout.id
         notes: list[str] = []
+        loop = asyncio.get_running_loop()
 
-        def emit(kind: EventKind, data: Mapping[str, Any]) -> None:
-            held.emit(kind, data)
+        def failed(error: Exception) -> None:
+            loop.call_soon_threadsafe(self._unwritten, rollout.id, error)
 
-        stages = Stages(held.update, emit, self.rollouts.queue.clock, lambda error: self._over(rollout.id, error))
+        pen = Pen(held, clock, failed)
+        stages = Stages(pen.change, pen.say, clock, lambda error: self._over(rollout.id, error))
         try:
             try:
-                changes: dict[str, Any] | None = await self._attempt(held, stages, work, notes)
+                changes: dict[str, Any] | None = await self._attempt(held, pen, stages, work, notes)
             except asyncio.CancelledError:
                 changes = self._cancelled(held)
             except LeaseLost:
                 raise
             except Exception as error:
                 changes = _failed(error, rollout.id)
-            await asyncio.to_thread(partial(_finish, held, stages, notes, changes))
+            await asyncio.to_thread(partial(_finish, held, pen, stages, notes, changes))
         except (LeaseLost, WrongState) as error:
             _log.warning("Rollout %s is not this worker's any more: %s", rollout.id, error)
-            held.close()
-        except OSError as error:
+        except (OSError, UserError) as error:
             _log.error("The end of rollout %s cannot be written: %s", rollout.id, error)
-            held.close()
         finally:
-            await asyncio.shield(asyncio.to_thread(shutil.rmtree, work, True))
+            await asyncio.shield(asyncio.to_thread(_leave, held, pen, work))
 
-    async def _attempt(self, held: Held, stages: Stages, work: Path, notes: list[str]) -> dict[str, Any]:
+    async def _attempt(self, held: Held, pen: Pen, stages: Stages, work: Path, notes: list[str]) -> dict[str, Any]:
         rollout = held.rollout
         handed = self._handed.get(rollout.id, Handed())
         runner = self.runners[rollout.runner]
         stages.begin("provision")
-        for name in ("task", "trial"):
-            await asyncio.to_thread(partial((work / name).mkdir, parents=True, mode=0o700))
+        await asyncio.to_thread(_make_folders, work)
         async with boundary(TaskError, "Fetching the task"):
             task = await self.materialize(rollout, handed, work / "task")
 
         def note(text: str) -> None:
             if text not in notes:
                 notes.append(text)
-                held.emit("note", {"text": text})
-
-        def emit(kind: EventKind, data: Mapping[str, Any]) -> None:
-            held.emit(kind, data)
+                pen.say("note", {"text": text})
 
         def keep(path: str, data: bytes) -> None:
             held.keep(path, data)
 
-        run = Run(rollout, handed, task, work / "trial", stages, emit, keep, note)
+        run = Run(rollout, handed, task, work / "trial", stages, pen.say, keep, note, pen.settle)
         async with boundary(AgentError, "Running the rollout"):
             return _scored(await runner.run(run))
+
+    def _unwritten(self, id: str, error: Exception) -> None:
+        """What a rollout said could not be written down."""
+        slot = self.slots.get(id)
+        if slot is not None:
+            self._cancel(slot, "lost" if isinstance(error, LeaseLost | WrongState) else error)
 
     def _over(self, id: str, error: LimitError) -> None:
         slot = self.slots.get(id)
@@ -240,7 +243,7 @@ class Worker:
         slot = self.slots.get(held.rollout.id)
         why = slot.why if slot is not None else "ending"
         match why:
-            case LimitError():
+            case Exception():
                 return _failed(why, held.rollout.id)
             case "lost":
                 raise LeaseLost(f"Rollout {held.rollout.id} was taken over.")
@@ -250,16 +253,35 @@ class Worker:
         return None
 
 
-def _finish(held: Held, stages: Stages, notes: list[str], changes: dict[str, Any] | None) -> None:
+def _make_folders(work: Path) -> None:
+    for name in ("task", "trial"):
+        (work / name).mkdir(parents=True, mode=0o700)
+
+
+def _finish(held: Held, pen: Pen, stages: Stages, notes: list[str], changes: dict[str, Any] | None) -> None:
     """Write the end of a rollout. Blocks."""
     phases = stages.finish()
     if changes is None:
+        pen.finish()
         held.release()
         return
     failure = changes.get("failure")
     if isinstance(failure, Failure) and changes["status"] != "done":
-        held.emit("error", {"text": failure.message, "kind": failure.kind})
-    held.update(**changes, phases=phases, notes=tuple(notes))
+        pen.say("error", {"text": failure.message, "kind": failure.kind})
+    end = {**changes, "phases": phases, "notes": tuple(notes)}
+    pen.change(**end)
+    try:
+        pen.finish()
+    except (OSError, UserError):  # a disk or a database that failed may have come back since
+        held.update(**end)
+
+
+def _leave(held: Held, pen: Pen, work: Path) -> None:
+    """Blocks."""
+    with suppress(Exception):  # which was told when it happened
+        pen.finish()
+    held.close()
+    shutil.rmtree(work, ignore_errors=True)
 
 
 def _scored(outcome: Outcome) -> dict[str, Any]:
@@ -291,6 +313,8 @@ def _failed(error: Exception, id: str) -> dict[str, Any]:
             message = error.message if error.hint is None else f"{error.message} {error.hint}"
         case UserError():
             cause, kind, message = "task", "unavailable", error.message
+        case OSError():
+            cause, kind, message = "worker", "disk", f"What happened could not be written down: {error.strerror}."
         case _:
             _log.error("A fault of ours ended rollout %s", id, exc_info=error)
             cause, kind, message = "worker", "bug", f"A fault of ours: {type(error).__name__}."

@@ -1,6 +1,6 @@
 """The contract of a runner: it takes one rollout from a materialized task to its scores."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,6 +26,9 @@ class Run:
     """Keep a file as `trajectory.json`, `verifier/PATH` or `artifacts/PATH`."""
     note: Callable[[str], None]
     """What a reader should know."""
+    settle: Callable[[], Awaitable[None]]
+    """To be awaited once the stage `agent` was begun, before the agent does anything: then it is written down that this
+    rollout may not begin again."""
 
 
 @dataclass(frozen=True, slots=True)

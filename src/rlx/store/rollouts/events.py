@@ -24,7 +24,7 @@ from rlx.store.rollouts.writing import replacing
 _log = logging.getLogger(__name__)
 
 SYNCED: Final[frozenset[EventKind]] = frozenset({"status", "stage", "checks", "error"})
-"""Kinds that are on the disk before the next is written; the others within a second of work."""
+"""Kinds that are on the disk before the next is written, or once their batch is; others within a second of work."""
 ESSENTIAL: Final[frozenset[EventKind]] = SYNCED | {"files"}
 """Kinds that are kept past the bounds of a log, within its reserve."""
 SYNC_EVERY: Final = 1.0
@@ -138,6 +138,7 @@ class EventLog:
         self._size = size
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._synced = clock()
+        self._behind = False
         self._told_full = self._is_full()
         self._lost = 0
 
@@ -151,8 +152,19 @@ class EventLog:
         """Bytes of the file."""
         return self._size
 
-    def append(self, kind: EventKind, data: Mapping[str, Any] | None = None) -> Event | None:
-        """Write an event down, its data cut to the bounds. None when it is not kept: the log, or the disk, is full."""
+    def append(
+        self,
+        kind: EventKind,
+        data: Mapping[str, Any] | None = None,
+        *,
+        at: datetime | None = None,
+        batched: bool = False,
+    ) -> Event | None:
+        """Write an event down, its data cut to the bounds. None when it is not kept: the log, or the disk, is full.
+
+        `at` is when it happened, if that is not now; `batched`: whoever calls sees to it with `flush` that it is on the
+        disk.
+        """
         with self._lock:
             if self._lost and self._write("note", _note("events-lost", f"{self._lost} events could not be written.")):
                 self._lost = 0
@@ -161,9 +173,11 @@ class EventLog:
                     text = "The record of events is full. What follows is left off, except states and results."
                     self._told_full = self._write("note", _note("events-cut", text)) is not None
                 return None
-            event = self._write(kind, data or {})
+            event = self._write(kind, data or {}, at)
             if event is None:
                 self._lost += 1
+            elif not batched and (kind in SYNCED or abs((event.at - self._synced).total_seconds()) >= SYNC_EVERY):
+                self._sync()
             return event
 
     def flush(self) -> None:
@@ -183,18 +197,17 @@ class EventLog:
         # A reserve of events is one of as many kilobytes.
         return self._count >= bounds.events + reserve or self._size >= bounds.log_bytes + reserve * 1024
 
-    def _write(self, kind: EventKind, data: Mapping[str, Any]) -> Event | None:
+    def _write(self, kind: EventKind, data: Mapping[str, Any], at: datetime | None = None) -> Event | None:
         kept, cut = bounded(data, self._bounds.event_bytes)
         if cut:
             kept["cut"] = cut
-        now = self._clock()
+        now = at or self._clock()
         event = Event(n=self._count + 1, at=now, kind=kind, data=kept)
         line = dumped({"n": event.n, "at": now.isoformat(), "kind": kind, "data": kept}) + b"\n"
         if not self._put(line):
             return None
         self._count, self._size = event.n, self._size + len(line)
-        if kind in SYNCED or abs((now - self._synced).total_seconds()) >= SYNC_EVERY:
-            self._sync()
+        self._behind = True
         return event
 
     def _put(self, line: bytes) -> bool:
@@ -215,6 +228,9 @@ class EventLog:
 
     def _sync(self) -> None:
         self._synced = self._clock()
+        if not self._behind:
+            return
+        self._behind = False
         try:
             os.fdatasync(self._file)
         except OSError as error:
