@@ -9,6 +9,8 @@ from typing import Any
 from rlx.errors import BadInput, NotFound
 
 GROUP = "rlx.agents"
+HUMAN = "human"
+"""The agent that is whoever sits at the terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,8 @@ class AgentEntry:
     """It follows the task's own solution, of which nothing may be shown."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """What its class is made with. In texts `{base_url}` is the model's address, `{key}` the key for it."""
+    sandboxes: tuple[str, ...] = ()
+    """Kinds of sandboxes it works in. Empty: all."""
     tools: tuple[str, ...] = ()
     """Programs that have to be in the sandbox."""
 
@@ -39,6 +43,7 @@ AGENTS: tuple[AgentEntry, ...] = (
         options={"base_url": "{base_url}/v1", "api_key": "{key}"},
     ),
     AgentEntry("terminus-2", options={"record_terminal_session": False}, tools=("tmux",)),
+    AgentEntry(HUMAN, target="rlx.runners.harbor.human:HumanAgent", needs_model=False, sandboxes=("local",)),
 )
 
 

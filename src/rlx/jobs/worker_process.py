@@ -34,6 +34,7 @@ from rlx.model import ANONYMOUS, Viewer
 from rlx.rollout import Rollout
 from rlx.runners.registry import Surroundings, entries
 from rlx.runners.relay import Relay
+from rlx.runners.seats.desk import Desk
 from rlx.runners.workers import Handed, WorkerCard, announce, began_at, cards, is_alive, workers_folder
 from rlx.sandboxes.local.kind import Local
 from rlx.settings import Settings
@@ -96,7 +97,7 @@ async def serve_worker(library: Library, rollouts: Rollouts, settings: Settings,
         port = listener.getsockname()[1]
         relay = Relay()
         app = Starlette(routes=[Route("/relay/{name}/v1/chat/completions", relay.endpoint, methods=["POST"])])
-        surroundings = Surroundings(settings, f"http://127.0.0.1:{port}", relay, app.mount)
+        surroundings = Surroundings(settings, f"http://127.0.0.1:{port}", relay, app.mount, Desk(key))
         runners = {entry.name: entry.load(surroundings) for entry in entries()}
         local = Local(settings)
         names = [entry.name for entry in agents()]

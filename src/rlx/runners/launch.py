@@ -214,7 +214,9 @@ class Launcher:
         allowed = tuple(
             entry.name
             for entry in agents()
-            if (not settings.agents or entry.name in settings.agents) and (has_solution or not entry.needs_solution)
+            if (not settings.agents or entry.name in settings.agents)
+            and (has_solution or not entry.needs_solution)
+            and (not entry.sandboxes or kind in entry.sandboxes)
         )
         return replace(
             option,

@@ -4,7 +4,7 @@ They are loaded by the worker alone: what a runner imports may be heavy.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import entry_points
 
@@ -13,6 +13,7 @@ from starlette.types import ASGIApp
 from rlx.errors import BadInput
 from rlx.runners.base import Runner
 from rlx.runners.relay import Relay
+from rlx.runners.seats.desk import Desk
 from rlx.settings import Settings
 
 GROUP = "rlx.runners"
@@ -28,6 +29,8 @@ class Surroundings:
     relay: Relay
     mount: Callable[[str, ASGIApp], None]
     """Let that server answer below a path."""
+    desk: Desk = field(default_factory=Desk)
+    """Where people sit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ _KINDS: Final[Mapping[str, tuple[Cause, str]]] = {
     "TaskError": ("task", "environment"),
     "SandboxError": ("sandbox", "infrastructure"),
     "LimitError": ("limit", "sandbox"),
+    "SeatIdle": ("limit", "idle"),
     "ModelError": ("model", "error"),
     "AgentError": ("agent", "error"),
     "VerifierError": ("verifier", "error"),
@@ -55,7 +56,7 @@ def failure_of(
     """`stage` it happened in, what the verifier exited with, and what the model answered last if that was an error."""
     cause, kind = _KINDS.get(raised.type) or _OF_STAGE.get(stage) or ("worker", "error")
     message = f"{raised.type}: {raised.message}"
-    if raised.type in ("TaskError", "SandboxError", "LimitError", "ModelError"):
+    if raised.type in ("TaskError", "SandboxError", "LimitError", "SeatIdle", "ModelError"):
         message = raised.message
     if raised.type == "RewardFileNotFoundError":
         message = "The verifier ran and wrote no reward."

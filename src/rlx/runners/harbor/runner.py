@@ -23,11 +23,14 @@ from rlx.runners.base import Outcome, Run, cost_of
 from rlx.runners.harbor import hooks, kept, outcome
 from rlx.runners.harbor.budget import Budget
 from rlx.runners.harbor.capture import create_capture
+from rlx.runners.harbor.human import seated
 from rlx.runners.harbor.judging import Judging, figures, judged
 from rlx.runners.models.purse import Purse, price_of
 from rlx.runners.registry import Surroundings
 from rlx.runners.relay import Line, Relay, sender
 from rlx.runners.scrub import Scrub
+from rlx.runners.seats.desk import Desk
+from rlx.runners.seats.seat import SEAT
 from rlx.runners.stages import GRACE
 from rlx.runners.watch import Watch
 from rlx.sandboxes.base import Address
@@ -58,15 +61,17 @@ class HarborRunner:
         self._url = surroundings.url
         self._capture = create_capture()
         surroundings.mount("/capture", self._capture)
+        self._desk = surroundings.desk
+        surroundings.mount("/seats", self._desk.app)
 
     async def run(self, run: Run) -> Outcome:
-        return await _Running(self._local, self._capture, self._relay, self._url, run).play()
+        return await _Running(self._local, self._capture, self._relay, self._url, run, self._desk).play()
 
 
 class _Running:
     """One rollout."""
 
-    def __init__(self, local: Local, capture: FastAPI, relay: Relay, url: str, run: Run) -> None:
+    def __init__(self, local: Local, capture: FastAPI, relay: Relay, url: str, run: Run, desk: Desk) -> None:
         self._capture = capture
         self._relay = relay
         self._url = url
@@ -82,12 +87,14 @@ class _Running:
         self._place = Place(local, told=self._hear_build, noted=self._note)
         self._line: Line | None = None
         self._budget = Budget()
+        self._desk = desk
 
     async def play(self) -> Outcome:
         PLACE.set(self._place)
         try:
             with ExitStack() as stack:
                 self._judge(stack)
+                stack.enter_context(seated(self._run, self._desk, self._emit, self._scrub))
                 upstream = self._upstream(stack)
                 result = await self._rollout(upstream)
             return await asyncio.to_thread(self._read, result)
@@ -158,6 +165,8 @@ class _Running:
     def _attach(self, trial: Trial) -> None:
         self._trial = trial
         self._budget.bound(trial.agent)
+        if SEAT.get(None) is not None:
+            SEAT.get().seconds = trial.agent_timeout_sec
         stages = self._run.stages
         stages.limit("provision", trial.environment_build_timeout_sec)
         stages.limit("prepare", trial.agent_setup_timeout_sec)
