@@ -52,11 +52,40 @@ def test_an_unknown_task_is_not_solved() -> None:
 
 def test_without_tools_it_types_into_a_terminal() -> None:
     def typed(turn: int) -> Any:
-        return json.loads(answer({"model": "solve", "messages": said(turn)})["choices"][0]["message"]["content"])
+        asked = [{"role": "system", "content": 'Answer in JSON: {"keystrokes": ...}'}, *said(turn)]
+        return json.loads(answer({"model": "solve", "messages": asked})["choices"][0]["message"]["content"])
 
     assert typed(0)["commands"][0]["keystrokes"].endswith("\n")
     assert not typed(0)["task_complete"]
     assert typed(3) == {**typed(3), "commands": [], "task_complete": True}
+
+
+def test_asked_for_words_alone_it_gives_words() -> None:
+    message = answer({"model": "solve", "messages": said(0)})["choices"][0]["message"]
+    assert message == {"role": "assistant", "content": "I have done what was asked for."}
+
+
+def test_the_tool_that_runs_commands_is_called_as_its_schema_has_it() -> None:
+    def called(name: str, parameters: object) -> dict[str, Any]:
+        tools = [{"function": {"name": each, "parameters": parameters}} for each in ("edit", name, "todo")]
+        message = answer({"model": "solve", "messages": said(0), "tools": tools})["choices"][0]["message"]
+        function = message["tool_calls"][0]["function"]
+        assert function["name"] == name
+        return dict(json.loads(function["arguments"]))
+
+    text, words = {"type": "string"}, {"type": "array"}
+    described = {"properties": {"command": text, "description": text}, "required": ["command", "description"]}
+    assert set(called("bash", described)) == {"command", "description"}
+    assert called("shell", {"properties": {"command": words}})["command"][:2] == ["bash", "-lc"]
+    assert set(called("exec_command", {"properties": {"cmd": text}})) == {"cmd"}
+
+
+def test_an_agent_that_takes_no_answer_without_a_command_is_told_the_end_by_one() -> None:
+    task = {
+        "role": "user",
+        "content": "Submit with COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT.\n# Tidy a configuration file",
+    }
+    assert commands("solve", task)[-1] == "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 
 
 @given(messages=st.lists(st.dictionaries(st.sampled_from(["role", "content"]), st.text() | st.none() | st.integers())))

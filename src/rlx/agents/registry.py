@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, Literal
 
 from rlx.errors import BadInput, NotFound
 
@@ -31,6 +31,12 @@ class AgentEntry:
     """Kinds of sandboxes it works in. Empty: all."""
     tools: tuple[str, ...] = ()
     """Programs that have to be in the sandbox."""
+    protocol: Literal["chat", "responses", "anthropic", "google"] = "chat"
+    """What it speaks with its model; the capture proxy says it to the model as chat."""
+    installed: Literal["npm", "PyPI"] | None = None
+    """It works inside of the sandbox, and its installer fetches it from there. Local ones take a prepared layer."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """What its commands find in their environment: the documented switches of what it sends and fetches by itself."""
 
 
 AGENTS: tuple[AgentEntry, ...] = (
@@ -44,6 +50,46 @@ AGENTS: tuple[AgentEntry, ...] = (
     ),
     AgentEntry("terminus-2", options={"record_terminal_session": False}, tools=("tmux",)),
     AgentEntry(HUMAN, target="rlx.runners.harbor.human:HumanAgent", needs_model=False, sandboxes=("local",)),
+    AgentEntry(
+        "mini-swe-agent",
+        target="rlx.runners.harbor.installed:PreparedMiniSweAgent",
+        calls_tools=True,
+        tools=("bash",),
+        installed="PyPI",
+        env={
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+            "MSWEA_GLOBAL_CONFIG_DIR": "/tmp/mswea-config",  # noqa: S108  # in the sandbox
+            "MSWEA_SILENT_STARTUP": "1",
+        },
+    ),
+    AgentEntry(
+        "opencode",
+        target="rlx.runners.harbor.installed:PreparedOpenCode",
+        calls_tools=True,
+        tools=("bash",),
+        installed="npm",
+        env={
+            "OPENCODE_DISABLE_AUTOUPDATE": "1",
+            "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+            "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+            "OPENCODE_DISABLE_SHARE": "1",
+        },
+    ),
+    AgentEntry(
+        "pi",
+        target="rlx.runners.harbor.installed:PreparedPi",
+        calls_tools=True,
+        tools=("bash",),
+        installed="npm",
+        env={"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1", "PI_TELEMETRY": "0"},
+    ),
+    AgentEntry("qwen-coder", calls_tools=True, installed="npm"),
+    AgentEntry("codex", calls_tools=True, installed="npm", protocol="responses"),
+    AgentEntry("claude-code", calls_tools=True, installed="npm", protocol="anthropic"),
+    AgentEntry("gemini-cli", calls_tools=True, installed="npm", protocol="google"),
+    AgentEntry("vibe", calls_tools=True, installed="PyPI"),
+    AgentEntry("openhands-sdk", calls_tools=True, installed="PyPI"),
 )
 
 

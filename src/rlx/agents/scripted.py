@@ -1,8 +1,8 @@
 """The scripted model: a chat model like OpenAI's that plays a script, so that an agent is seen at work without a key.
 
 It has no state: where it is in its script is told by how often it has spoken already. `solve` knows the tasks of the
-demo, from the demo itself; `wrong` looks around and gives up. It speaks in calls of a tool where the request offers
-one, else in the JSON of Harbor's terminal agent.
+demo, from the demo itself; `wrong` looks around and gives up. It calls the tool of a request that runs commands, by the
+tool's own schema; it speaks the JSON of Harbor's terminal agent where that is asked for, and else in plain words.
 """
 
 import json
@@ -26,6 +26,12 @@ SCRIPTS = ("solve", "wrong")
 _LOOK = "pwd; ls -la"
 _DONE = "I have done what was asked for."
 _LOST = "I do not know how to do this, so I stop here."
+_SHELLS = ("bash", "shell", "run_shell_command", "execute_bash", "terminal", "exec_command")
+"""What agents call their tool for commands."""
+_TYPED = "keystrokes"
+"""Told by the terminal agent, which has no tools."""
+_SUBMIT = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
+"""What mini-swe-agent wants to see printed at the end. It takes no answer without a command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +48,15 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     turn = sum(message.get("role") == "assistant" for message in messages)
     name = str(request.get("model", "")).rpartition("/")[2]
     script = _script(name, told)
-    tool = next((name for name in map(_tool_name, request.get("tools") or ()) if name), None)
-    message = _with_tool(script, turn, tool) if tool else _in_terminal(script, turn)
+    if _SUBMIT in told:
+        script = Script((*script.commands, f"echo {_SUBMIT}"), script.last)
+    tool = _shell_of(request.get("tools"))
+    if tool is not None:
+        message = _with_tool(script, turn, tool)
+    elif _TYPED in told:
+        message = _in_terminal(script, turn)
+    else:
+        message = {"role": "assistant", "content": script.last}
     if name == scripted_judge.NAME:
         message = {"role": "assistant", "content": scripted_judge.verdict(told)}
     size = sum(len(_text(each)) for each in messages)
@@ -124,15 +137,36 @@ def _commands(solution: Traversable) -> tuple[str, ...]:
     return (re.sub(r"\Aset -.*\n", "", text).strip(),)
 
 
-def _with_tool(script: Script, turn: int, tool: str) -> dict[str, Any]:
+def _with_tool(script: Script, turn: int, tool: Mapping[str, Any]) -> dict[str, Any]:
     if turn >= len(script.commands):
         return {"role": "assistant", "content": script.last}
+    told = f"Step {turn + 1} of {len(script.commands)}."
     call = {
         "id": f"call_{turn + 1}",
         "type": "function",
-        "function": {"name": tool, "arguments": json.dumps({"command": script.commands[turn]})},
+        "function": {
+            "name": tool["name"],
+            "arguments": json.dumps(_arguments(tool.get("parameters"), script.commands[turn], told)),
+        },
     }
-    return {"role": "assistant", "content": f"Step {turn + 1} of {len(script.commands)}.", "tool_calls": [call]}
+    return {"role": "assistant", "content": told, "tool_calls": [call]}
+
+
+def _arguments(schema: object, command: str, told: str) -> dict[str, Any]:
+    """The command where the tool's schema has it, and words for whatever other texts it cannot do without."""
+    schema = schema if isinstance(schema, Mapping) else {}
+    fields = schema.get("properties")
+    fields = fields if isinstance(fields, Mapping) else {}
+    place = next((name for name in ("command", "cmd") if name in fields), "command")
+    known = fields.get(place)
+    is_list = isinstance(known, Mapping) and known.get("type") == "array"
+    required = schema.get("required")
+    texts = {
+        name: told
+        for name in (required if isinstance(required, list) else ())
+        if isinstance(name, str) and isinstance(fields.get(name), Mapping) and fields[name].get("type") == "string"
+    }
+    return {**texts, place: ["bash", "-lc", command] if is_list else command}
 
 
 def _in_terminal(script: Script, turn: int) -> dict[str, Any]:
@@ -155,7 +189,8 @@ def _text(message: Mapping[str, Any]) -> str:
     return content if isinstance(content, str) else ""
 
 
-def _tool_name(tool: object) -> str | None:
-    function = tool.get("function") if isinstance(tool, Mapping) else None
-    name = function.get("name") if isinstance(function, Mapping) else None
-    return name if isinstance(name, str) else None
+def _shell_of(tools: object) -> Mapping[str, Any] | None:
+    """The tool that runs commands: one with a name that says so, else the first."""
+    offered = [tool.get("function") for tool in (tools if isinstance(tools, list) else ()) if isinstance(tool, Mapping)]
+    named = [tool for tool in offered if isinstance(tool, Mapping) and isinstance(tool.get("name"), str)]
+    return next((tool for tool in named if tool["name"] in _SHELLS), named[0] if named else None)

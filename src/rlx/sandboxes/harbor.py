@@ -38,6 +38,8 @@ class Place:
     """Told when a sandbox is ready."""
     agent_layers: Sequence[str] = ()
     """Keys of layers that the agent needs in its sandbox; a verifier's own has none of them."""
+    agent_memory_mb: int = 0
+    """What it takes there itself, on top of what the task may take."""
     forward: Address | None = None
     """What its sandboxes reach at a port of their own, whatever their network."""
     sandboxes: list[Sandbox] = field(default_factory=list)

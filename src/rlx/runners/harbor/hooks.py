@@ -117,15 +117,21 @@ def resolve_bound(env_dict: Mapping[str, str]) -> dict[str, str]:
 
 def _seam(entry: AgentEntry) -> Seam:
     known = SEAMS.get(entry.name)
-    if known is None or entry.target is not None:
-        known = Seam(name=entry.name, dialect="openai_chat" if entry.needs_model else "none", import_path=entry.target)
+    if known is None:
+        known = Seam(name=entry.name, dialect="openai_chat" if entry.needs_model else "none")
     given = known.kwargs
 
     def kwargs(base_url: str, session: str, model: str) -> dict[str, Any]:
         before = given(base_url, session, model) if given is not None else {}
         return {**before, **_filled(entry.options, base_url, session)}
 
-    return replace(known, kwargs=kwargs)
+    switches = {name: value.replace("{", "{{").replace("}", "}}") for name, value in entry.env.items()}
+    return replace(
+        known,
+        import_path=entry.target or known.import_path,
+        kwargs=kwargs,
+        agent_env={**known.agent_env, **switches},
+    )
 
 
 def _filled(options: Mapping[str, Any], base_url: str, key: str) -> dict[str, Any]:

@@ -17,14 +17,14 @@ from openenv.harbor.rollout import run_rollout
 
 from rlx import __version__
 from rlx.agents.registry import AgentEntry, agent
-from rlx.errors import SandboxError, TaskError
+from rlx.errors import AgentError, SandboxError, TaskError
 from rlx.rollout import Failure, Stage
 from rlx.runners.base import Outcome, Run, cost_of
 from rlx.runners.harbor import hooks, kept, outcome
 from rlx.runners.harbor.budget import Budget
 from rlx.runners.harbor.capture import create_capture
 from rlx.runners.harbor.human import seated
-from rlx.runners.harbor.judging import Judging, figures, judged
+from rlx.runners.harbor.judging import INSIDE, Judging, figures, judged
 from rlx.runners.models.purse import Purse, price_of
 from rlx.runners.registry import Surroundings
 from rlx.runners.relay import Line, Relay, sender
@@ -36,6 +36,7 @@ from rlx.runners.watch import Watch
 from rlx.sandboxes.base import Address
 from rlx.sandboxes.harbor import PLACE, Place, SandboxEnvironment
 from rlx.sandboxes.local.harbor import IMPORT_PATH
+from rlx.sandboxes.local.installed.layer import COMMAND, prepared
 from rlx.sandboxes.local.kind import Local
 from rlx.texts import Say, words
 
@@ -94,6 +95,7 @@ class _Running:
         try:
             with ExitStack() as stack:
                 self._judge(stack)
+                self._furnish()
                 stack.enter_context(seated(self._run, self._desk, self._emit, self._scrub))
                 upstream = self._upstream(stack)
                 result = await self._rollout(upstream)
@@ -123,6 +125,17 @@ class _Running:
             self._scrub = self._scrubbing()
             self._place.forward = Address("127.0.0.1", int(self._url.rpartition(":")[2]))
 
+    def _furnish(self) -> None:
+        """What an agent that works inside of a local sandbox finds there: its layer, and the way to its model."""
+        kind, name = self._place.kind, self._entry.name
+        if self._entry.installed is None or not isinstance(kind, Local):
+            return
+        layer = prepared(kind.layers, name)
+        if layer is None:
+            raise AgentError(f"The layer of {name} is not prepared here.", hint=f"Make it with {COMMAND} {name}.")
+        self._place.agent_layers, self._place.agent_memory_mb = (layer.key,), layer.memory_mb
+        self._place.forward = Address("127.0.0.1", int(self._url.rpartition(":")[2]))
+
     def _scrubbing(self) -> Scrub:
         handed = self._run.handed
         known = (handed.api_key, handed.judge_key, handed.hub_token, *handed.bindings.values())
@@ -147,7 +160,7 @@ class _Running:
             harness=self._entry.name,
             sandbox=self._run.rollout.sandbox or "",
             registry=self._capture.state.registry,
-            intercept_url=f"{self._url}/capture",
+            intercept_url=INSIDE if self._place.agent_layers else f"{self._url}/capture",
             model=self._run.rollout.model.id if self._run.rollout.model else "none",
             trials_dir=self._run.work,
             reward_key=str(fields.get("reward_key") or ""),

@@ -52,6 +52,7 @@ class Prepared:
     key: str
     version: str
     bytes: int
+    memory_mb: int
 
 
 def recipe_of(agent: str) -> Recipe:
@@ -66,7 +67,7 @@ def prepared(layers: LayerStore, agent: str) -> Prepared | None:
     """The layer of an agent, where there is one. Blocks for some milliseconds."""
     recipe = recipe_of(agent)
     size = next((kept.bytes for kept in layers.kept() if kept.key == recipe.key), None)
-    return None if size is None else Prepared(recipe.key, recipe.version, size)
+    return None if size is None else Prepared(recipe.key, recipe.version, size, recipe.memory_mb)
 
 
 def prepare(layers: LayerStore, agent: str, *, fetch: Fetch | None = None, index: str | None = None) -> Prepared:

@@ -47,6 +47,8 @@ class Recipe:
     """That the layer takes, about."""
     fetched: int
     """Megabytes that are fetched for it, about."""
+    memory_mb: int
+    """Megabytes of memory that it takes while it works, beside what it runs."""
     parts: Sequence[Part]
     lacking: Sequence[str]
     """Projects that have no file for this machine; the layer cannot be made then."""
@@ -102,6 +104,7 @@ def _recipe(agent: str, table: Mapping[str, Any]) -> Recipe:
         entry=table.get("entry"),
         megabytes=table["megabytes"],
         fetched=table["fetched"],
+        memory_mb=table["memory_mb"],
         parts=tuple(parts),
         lacking=tuple(lacking),
     )
