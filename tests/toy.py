@@ -50,7 +50,9 @@ from rlx.model import (
 )
 from rlx.runners.models.router import Router
 from rlx.settings import Settings
+from rlx.store.health import HealthStore
 from rlx.store.instance import Instance
+from rlx.store.storage import DirectoryStorage
 from rlx.texts import say
 from rlx.web.samples import BLOCKS
 

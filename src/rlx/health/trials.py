@@ -110,7 +110,7 @@ class Trials:
         obstacle = _obstacle(option, self.wanted.judge)
         if obstacle is not None or option is None:
             return await self._keep(ref, *(obstacle or ("unproven", "cannot-run", None)), ()), False
-        for agent in (ORACLE, NOP) * self.wanted.times:
+        for agent in (NOP, ORACLE) * self.wanted.times:  # an image that fails is told by the run that may be looked at
             if len(_of(trials, agent)) < self.wanted.times:
                 trials.append(await self._trial(ref, agent, option))
                 if not is_evidence(trials[-1]):

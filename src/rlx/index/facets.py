@@ -19,6 +19,7 @@ NATURAL: Mapping[str, tuple[str, ...]] = {
     "reward": ("<0", "0", "0–0.25", "0.25–0.5", "0.5–0.75", "0.75–1", "1", ">1"),
     "turns": ("0", "1", "2–5", "6–10", "11–20", "21–50", "≥51"),
     "tokens": ("<1k", "1k–4k", "4k–16k", "16k–64k", "≥64k"),
+    "health": ("Proven", "Broken", "Unproven"),
     "sandbox": ("Local", "Docker", "HF Sandbox", "None"),
 }
 """Values that have an order of their own, whatever their case."""

@@ -17,11 +17,11 @@ from rlx.answers.stored import stored, stored_json
 from rlx.index.bits import bits, intersect, sift
 from rlx.index.codec import card_in, facets_out, text_out, withheld_in, withheld_out
 from rlx.index.database import Database, open_writer
-from rlx.index.facets import FACET_VALUES, facet_label
+from rlx.index.facets import FACET_VALUES, facet, facet_label
 from rlx.index.filters import spelled, unknown
 from rlx.index.folding import fold
 from rlx.index.records import Counts, Finished
-from rlx.model import Facet, FacetValue, Page, TaskCard, TaskQuery
+from rlx.model import Facet, FacetValue, Overlay, Page, TaskCard, TaskQuery
 
 SCHEMA = 4
 FOUND = 32
@@ -173,23 +173,29 @@ class TaskIndex:
 
     def page(self, query: TaskQuery) -> Page[TaskCard]:
         """One page of the tasks that `query` leaves. Unknown facets and values select nothing and are told."""
-        query = replace(query, filters=spelled(query.filters, self._offered))
+        laid = self._laid(query.overlay)
+        offered = {**laid, **self._offered}
+        query = replace(query, filters=spelled(query.filters, offered))
         text = self._matching(query.text)
-        chosen = {key: self._any(key, values) for key, values in query.filters.items() if values}
+        chosen = {
+            key: _any(laid[key] if key in laid else self._bits.get(key, {}), values)
+            for key, values in query.filters.items()
+            if values
+        }
         if query.subset is not None:
-            chosen["group"] = self._any("group", (query.subset,)) & chosen.get("group", self._all)
+            chosen["group"] = _any(self._bits.get("group", {}), (query.subset,)) & chosen.get("group", self._all)
         mask = intersect(text, chosen.values())
         total, end = mask.bit_count(), query.offset + query.limit
         order = self._order(query.sort)
         whole = total == self.header.tasks
         picked = order[query.offset : end] if whole else sift(order, mask, self.header.tasks, query.offset, end)
         return Page(
-            items=tuple(self.card(ord_) for ord_ in picked),
+            items=tuple(_marked(self.card(ord_), query.overlay) for ord_ in picked),
             total=total,
             offset=query.offset,
             limit=query.limit,
-            facets=tuple(self._facets(text, chosen, query.filters)),
-            unknown=unknown(query.filters, self._offered),
+            facets=(*_laid_facets(laid, text, chosen, query.filters), *self._facets(text, chosen, query.filters)),
+            unknown=unknown(query.filters, offered),
         )
 
     @cached_property
@@ -293,11 +299,19 @@ class TaskIndex:
         rows = self._db.rows(f"SELECT ord FROM tasks WHERE {where}", words)  # noqa: S608  only `?` varies
         return bits((row[0] for row in rows), self.header.tasks)
 
-    def _any(self, key: str, values: Sequence[str]) -> int:
-        mask = 0
-        for value in values:
-            mask |= self._bits.get(key, {}).get(value, 0)
-        return mask
+    def _laid(self, overlay: Overlay | None) -> dict[str, dict[str, int]]:
+        """The places of the tasks that have each value of an overlay; none where it tells nothing of any."""
+        found: dict[str, int] = {}
+        for ref, value in overlay.values.items() if overlay is not None else ():
+            place = self.find(ref)
+            if place is not None:
+                found[value] = found.get(value, 0) | 1 << place
+        if overlay is None or not found:
+            return {}
+        rest = self._all
+        for own in found.values():
+            rest &= ~own
+        return {overlay.key: {**found, overlay.rest: rest}}
 
     def _facets(self, text: int, chosen: Mapping[str, int], selected: Mapping[str, Sequence[str]]) -> Iterator[Facet]:
         for key in self.header.facet_order:
@@ -344,3 +358,27 @@ class TaskIndex:
             "SELECT ref, title, brief, facets, problem FROM tasks WHERE ord = ?", (ord_,)
         )
         return card_in(ref, title, brief, json.loads(facets), None if problem is None else json.loads(problem))
+
+
+def _any(sets: Mapping[str, int], values: Sequence[str]) -> int:
+    mask = 0
+    for value in values:
+        mask |= sets.get(value, 0)
+    return mask
+
+
+def _laid_facets(
+    laid: Mapping[str, Mapping[str, int]], text: int, chosen: Mapping[str, int], selected: Mapping[str, Sequence[str]]
+) -> Iterator[Facet]:
+    for key, sets in laid.items():
+        others = intersect(text, (mask for other, mask in chosen.items() if other != key))
+        told = facet(key, {value: (own & others).bit_count() for value, own in sets.items()}, selected.get(key, ()))
+        if told is not None:
+            yield told
+
+
+def _marked(card: TaskCard, overlay: Overlay | None) -> TaskCard:
+    value = overlay.values.get(card.ref) if overlay is not None else None
+    if overlay is None or value is None:
+        return card
+    return replace(card, facets={**card.facets, overlay.key: (stored(value),)})

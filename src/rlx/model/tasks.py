@@ -242,6 +242,17 @@ TaskSort = Literal[
 
 
 @dataclass(frozen=True, slots=True)
+class Overlay:
+    """A facet that is known apart from the environment."""
+
+    key: str
+    values: Mapping[str, str]
+    """By ref."""
+    rest: str
+    """The value of every other task."""
+
+
+@dataclass(frozen=True, slots=True)
 class TaskQuery:
     text: str = ""
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -250,6 +261,8 @@ class TaskQuery:
     sort: TaskSort = "order"
     offset: int = 0
     limit: int = 50
+    overlay: Overlay | None = None
+    """Formats whose tasks are not indexed do without."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from rlx.health.report import EnvReport
 from rlx.ids import EnvKey
 from rlx.model import (
     Blob,
@@ -26,6 +27,7 @@ from rlx.model import (
 from rlx.texts import DEFAULT, say, words
 from rlx.twins.blocks import files_markdown
 from rlx.twins.counted import counted_parts
+from rlx.twins.health import env_health_markdown
 from rlx.twins.inline import fence, language_of, line, span
 from rlx.twins.parts import (
     NOWHERE,
@@ -54,6 +56,7 @@ def environment_markdown(
     at: Addresses = NOWHERE,
     following: str | None = None,
     asked: bool = False,
+    health: EnvReport | None = None,
 ) -> str:
     """An environment with a page of its tasks, or with its files where it has no task list.
 
@@ -68,6 +71,8 @@ def environment_markdown(
         ]
     if tasks is None or not tasks.offset:
         parts += _rest(summary, summary.facets if tasks is None else tasks.facets, language)
+    if health is not None:
+        parts += env_health_markdown(health, language)
     if listing is not None:
         parts += [heading(say("twins.files"), language), _entries(listing, language)]
     return join(parts)

@@ -6,10 +6,12 @@ Repository text stands in fences or on escaped single lines, so it cannot pose a
 from collections.abc import Iterator, Sequence
 
 from rlx.answers import Shown
+from rlx.health.report import TaskReport
 from rlx.ids import EnvKey
 from rlx.model import Alias, Prompt, Relative, RunOption, Task
 from rlx.texts import DEFAULT, Say, say, words
 from rlx.twins.blocks import row_markdown
+from rlx.twins.health import task_health_markdown
 from rlx.twins.hits import hit_lines
 from rlx.twins.inline import line, span
 from rlx.twins.parts import NOWHERE, Addresses, fact, heading, join, section_parts, support_parts, withheld_parts
@@ -24,6 +26,7 @@ def task_markdown(
     aliases: Sequence[Alias] = (),
     alike: Sequence[Relative] = (),
     at: Addresses = NOWHERE,
+    health: TaskReport | None = None,
 ) -> str:
     """A task with every section, the ways to run it and what is withheld. `at` says where links lead."""
     brief = own_brief(task)
@@ -37,6 +40,7 @@ def task_markdown(
         if section.id == "files" and file is not None:
             parts.append(words(say("twins.read_file", url=span(file)), language))
     parts += _ways(task.run_options, language)
+    parts += [] if health is None else task_health_markdown(health, language)
     parts += support_parts(task.support, language)
     parts += withheld_parts(task.withheld, language)
     parts += _alike(alike, at, language)

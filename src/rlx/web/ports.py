@@ -21,6 +21,7 @@ from rlx.model import (
     Viewer,
 )
 from rlx.settings import Settings
+from rlx.store.health import EnvHealth
 from rlx.store.instance import Instance
 
 if TYPE_CHECKING:
@@ -91,6 +92,12 @@ class InstanceSettings(Protocol):
         ...
 
 
+class Health(Protocol):
+    def of(self, key: EnvKey) -> EnvHealth:
+        """What is known of an environment's tasks, at whatever revision. Blocks."""
+        ...
+
+
 class OpenRollouts(Protocol):
     def __call__(self) -> "Rollouts":
         """Blocks the first time. Raises `BadInput`, `Upstream`."""
@@ -115,3 +122,6 @@ class Services(Protocol):
 
     @property
     def rollouts(self) -> OpenRollouts: ...
+
+    @property
+    def health(self) -> Health: ...

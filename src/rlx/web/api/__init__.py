@@ -6,7 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from rlx.web.api import envs, runs, schemas, search, site
+from rlx.web.api import envs, models, runs, schemas, search, site
 
 type Handler = Callable[..., Coroutine[Any, Any, Response]]
 
@@ -29,6 +29,7 @@ _ENV = (
     ApiRoute("/file", envs.file, schemas.FileAnswer),
     ApiRoute("/folder", envs.folder, schemas.FolderAnswer),
     ApiRoute("/raw", envs.raw, None),
+    ApiRoute("/health", envs.health, schemas.HealthAnswer),
     ApiRoute("/random", envs.random, schemas.RandomAnswer),
     ApiRoute("/revisions", envs.revisions, schemas.RevisionsAnswer),
     ApiRoute("/progress", envs.progress, None),
@@ -47,7 +48,11 @@ API_ROUTES = (
     ApiRoute("/api/runs", runs.runs, schemas.RunListAnswer),
     ApiRoute("/api/runs", runs.start, schemas.RunAnswer, ("POST",), 201),
     ApiRoute("/api/runs/export", runs.export, None),
+    ApiRoute("/api/runs/estimate", models.estimate, schemas.EstimateAnswer),
     *(ApiRoute(f"/api/runs/{{id}}{route.path}", route.handler, route.answer, route.methods) for route in _RUN),
+    ApiRoute("/api/models", models.models, schemas.ModelListAnswer),
+    ApiRoute("/api/endpoints/models", models.endpoint_models, schemas.EndpointModelsAnswer, ("POST",)),
+    ApiRoute("/api/endpoints/test", models.endpoint_test, schemas.EndpointTestAnswer, ("POST",)),
     ApiRoute("/api/search", search.environments, schemas.EnvListAnswer),
     ApiRoute("/api/search/tasks", search.tasks, schemas.TaskHitListAnswer),
     ApiRoute("/api/search/rank", search.rank, schemas.RankAnswer),

@@ -11,7 +11,9 @@ from rlx.formats.base import Environment
 from rlx.ids import EnvKey, check_ref
 from rlx.model import Blob, Listing, TaskQuery
 from rlx.texts import DEFAULT
+from rlx.twins.health import env_health_json
 from rlx.web.address import check_path, env_address
+from rlx.web.health import env_health, task_health, with_health
 from rlx.web.lists import task_list
 from rlx.web.pages.environment import environment_json
 from rlx.web.pages.files import file_json
@@ -20,7 +22,7 @@ from rlx.web.pages.reading import steps_of
 from rlx.web.pages.revisions import ChangedRef, Sha, compare, revisions_json
 from rlx.web.pages.task import but_same, relatives_of, task_json, with_same
 from rlx.web.progress import events
-from rlx.web.queries import AskedTasks
+from rlx.web.queries import AskedTasks, Limit
 from rlx.web.respond import cached, to_bytes
 from rlx.web.rollouts import options_here
 from rlx.web.site import links_of, open_asked, site_of, viewer_of
@@ -47,13 +49,16 @@ async def env(request: Request, key: Key) -> Response:
     opened = await open_asked(request, key)
     summary = await opened.summary()
     info = await site.services.library.info(key, viewer)
-    tasks = await opened.tasks(TaskQuery()) if summary.tasks is not None else None
-    return reply(request, environment_json(summary, tasks, info, links_of(request), DEFAULT))
+    listed = await with_health(request, key, summary.revision, TaskQuery())
+    tasks = await opened.tasks(listed) if summary.tasks is not None else None
+    told = await env_health(request, key, summary.revision, summary.tasks)
+    return reply(request, environment_json(summary, tasks, info, links_of(request), DEFAULT, told))
 
 
 async def tasks(request: Request, key: Key, query: AskedTasks) -> Response:
     """Its tasks by words, filters and subset."""
-    page = await (await open_asked(request, key)).tasks(query)
+    opened = await open_asked(request, key)
+    page = await opened.tasks(await with_health(request, key, (await opened.summary()).revision, query))
     return reply(request, {**task_list(page, key, links_of(request), DEFAULT)})
 
 
@@ -64,7 +69,16 @@ async def task(request: Request, key: Key, ref: Ref) -> Response:
     found, relatives = await opened.task(canonical), await relatives_of(request, key, canonical)
     aliases = with_same(await opened.aliases(canonical), relatives)
     found = replace(found, run_options=await options_here(request, key, found))
-    return reply(request, {**task_json(found, aliases, but_same(relatives), key, links_of(request), DEFAULT)})
+    told = await task_health(request, key, canonical, (await opened.summary()).revision)
+    alike = but_same(relatives)
+    return reply(request, {**task_json(found, aliases, alike, key, links_of(request), DEFAULT, told)})
+
+
+async def health(request: Request, key: Key, offset: Offset = 0, limit: Limit = 100) -> Response:
+    """What runs of its tasks proved at this revision: whether the solution earns everything, and nothing less."""
+    summary = await (await open_asked(request, key)).summary()
+    told = await env_health(request, key, summary.revision, summary.tasks)
+    return reply(request, {"id": str(key), **env_health_json(told, offset=offset, limit=limit)})
 
 
 async def file(request: Request, key: Key, path: Path, ref: MaybeRef = None, offset: Offset = 0) -> Response:

@@ -9,16 +9,19 @@ from fastapi.responses import RedirectResponse
 from rlx.answers import name
 from rlx.answers.shown import Json
 from rlx.errors import NotFound
+from rlx.health.report import EnvReport
 from rlx.hub.info import RepoInfo
 from rlx.model import Facet, Listing, Page, Section, Shares, Summary, TaskCard, TaskQuery, Withheld
 from rlx.telemetry import span
 from rlx.texts import Say, say
 from rlx.twins.counted import unknown_texts
+from rlx.twins.health import health_counts
 from rlx.twins.jsonable import object_json, to_json
 from rlx.twins.markdown import environment_markdown
 from rlx.twins.run_list import RunQuery
 from rlx.web.address import env_address
 from rlx.web.blocks_html import Spot
+from rlx.web.health import env_health, with_health
 from rlx.web.links import Links
 from rlx.web.lists import task_list
 from rlx.web.pager import pager
@@ -55,7 +58,9 @@ async def environment(request: Request, query: AskedTasks, part: Part = "page") 
     info = await site.services.library.info(key, viewer)
     with span("read"):
         summary = await opened.summary(query.subset)
-        tasks = await opened.tasks(query) if summary.tasks is not None else None
+        listed = await with_health(request, key, summary.revision, query)
+        tasks = await opened.tasks(listed) if summary.tasks is not None else None
+        health = await env_health(request, key, summary.revision, summary.tasks)
         top = await opened.files(None) if tasks is None else None
         attempts = await attempts_at(request, RunQuery({"env": (str(key),)}))
     listing = top if isinstance(top, Listing) else None
@@ -73,14 +78,15 @@ async def environment(request: Request, query: AskedTasks, part: Part = "page") 
             "info": info,
             "listing": listing,
             "spot": Spot(key, None, "env"),
+            "health": health if _can_run(summary) else None,
             **attempts.variables(links),
             **head(summary, info),
             **_parts(summary),
             **(_list(summary, tasks, query) if tasks is not None else {"tasks": None}),
         },
-        json=lambda language: environment_json(summary, tasks, info, links, language),
+        json=lambda language: environment_json(summary, tasks, info, links, language, health),
         markdown=lambda language: environment_markdown(
-            summary, tasks, listing, language, at=at, following=following, asked=asked
+            summary, tasks, listing, language, at=at, following=following, asked=asked, health=health
         ),
         private=attempts.private,
     )
@@ -114,7 +120,12 @@ async def random_of(request: Request) -> Response:
 
 
 def environment_json(
-    summary: Summary, tasks: Page[TaskCard] | None, info: RepoInfo, links: Links, language: str
+    summary: Summary,
+    tasks: Page[TaskCard] | None,
+    info: RepoInfo,
+    links: Links,
+    language: str,
+    health: EnvReport | None = None,
 ) -> dict[str, Json]:
     """The summary's fields, what the Hub counts, and the first page of the task list."""
     return {
@@ -127,8 +138,14 @@ def environment_json(
         "downloads": info.downloads,
         "likes": info.likes,
         "modified": to_json(info.modified),
+        "health": None if health is None else health_counts(health),
         "list": task_list(tasks, summary.key, links, language) if tasks is not None else None,
     }
+
+
+def _can_run(summary: Summary) -> bool:
+    """Whether its tasks may be run anywhere: of those that may not, nothing will ever be proved."""
+    return any(item.id == "run" and item.state != "unavailable" for item in summary.support.capabilities)
 
 
 def head(summary: Summary, info: RepoInfo) -> dict[str, Any]:

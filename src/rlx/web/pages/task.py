@@ -9,11 +9,14 @@ from fastapi.responses import RedirectResponse
 from rlx.answers.shown import Json
 from rlx.demo import demo_hub
 from rlx.errors import UserError
+from rlx.health.report import TaskReport
+from rlx.health.verdict import NOP, ORACLE
 from rlx.ids import EnvKey
 from rlx.model import Alias, Block, Disclose, FileEntry, FilesBlock, Prompt, Relative, Task
 from rlx.settings import DEFAULT_HUB
 from rlx.telemetry import span
 from rlx.texts import say
+from rlx.twins.health import task_health_json
 from rlx.twins.held import by_file
 from rlx.twins.jsonable import object_json, to_json
 from rlx.twins.run_list import RunQuery
@@ -21,6 +24,7 @@ from rlx.twins.tasks import has_banner, own_brief, task_markdown
 from rlx.twins.ways import variable_said, ways
 from rlx.web.address import check_path, task_address
 from rlx.web.blocks_html import Anchors, Spot
+from rlx.web.health import task_health
 from rlx.web.links import Links
 from rlx.web.lists import hit_card
 from rlx.web.pages.files import show_file
@@ -48,6 +52,7 @@ async def task(request: Request) -> Response:
         attempts = await attempts_at(request, RunQuery({"env": (str(key),)}, ref))
         relatives = await relatives_of(request, key, ref)
         aliases = with_same(await opened.aliases(ref), relatives)
+        health = await task_health(request, key, ref, (await opened.summary()).revision)
     alike = but_same(relatives)
     rendered = request.query_params.get("view") == "rendered"
     anchors = Anchors()
@@ -68,14 +73,18 @@ async def task(request: Request) -> Response:
             "options": found.run_options,
             "ceilings": CEILINGS,
             "variable_said": variable_said,
+            "health": health if found.run_options else None,
+            "health_runs": links.runs(RunQuery({"env": (str(key),), "agent": (ORACLE, NOP)}, ref)),
             **attempts.variables(links),
             "held": by_file(found.withheld),
             "files": _files(found),
             "prompted": {section.id for section in found.sections if _holds_prompt(section.blocks)},
             "command": _command(request, key, ref),
         },
-        json=lambda language: task_json(found, aliases, alike, key, links, language),
-        markdown=lambda language: task_markdown(found, key, language, aliases=aliases, alike=alike, at=at),
+        json=lambda language: task_json(found, aliases, alike, key, links, language, health),
+        markdown=lambda language: task_markdown(
+            found, key, language, aliases=aliases, alike=alike, at=at, health=health
+        ),
         private=attempts.private,
     )
     return await answer(request, view)
@@ -114,7 +123,13 @@ def but_same(relatives: tuple[Relative, ...]) -> tuple[Relative, ...]:
 
 
 def task_json(
-    task: Task, aliases: tuple[Alias, ...], alike: tuple[Relative, ...], key: EnvKey, links: Links, language: str
+    task: Task,
+    aliases: tuple[Alias, ...],
+    alike: tuple[Relative, ...],
+    key: EnvKey,
+    links: Links,
+    language: str,
+    health: TaskReport | None = None,
 ) -> dict[str, Json]:
     """The task's fields, its environment's id, its address, where else it is found, and tasks like it."""
     near: list[Json] = [{**hit_card(item.hit, links, language), "score": round(item.score, 3)} for item in alike]
@@ -123,6 +138,7 @@ def task_json(
         **object_json(task, language),
         "url": links.task(key, task.ref),
         "aliases": to_json(aliases, language),
+        "health": None if health is None else task_health_json(health, language),
         "alike": near,
     }
 
