@@ -31,6 +31,7 @@ ARCHETYPES = (Entry("board_game", "rlx.generator.archetypes.board_game:ARCHETYPE
 TARGETS = (
     Entry("openenv", "rlx.generator.targets.openenv:TARGET"),
     Entry("ors", "rlx.generator.targets.ors:TARGET"),
+    Entry("verifiers", "rlx.generator.targets.verifiers:TARGET"),
     Entry("nemo_gym", "rlx.generator.targets.nemo_gym:TARGET"),
 )
 

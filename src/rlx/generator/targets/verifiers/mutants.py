@@ -1,0 +1,5 @@
+"""Mistakes that the wrapper for Verifiers could hold."""
+
+from rlx.generator.targets.base import Mutant
+
+MUTANTS: tuple[Mutant, ...] = ()
