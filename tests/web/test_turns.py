@@ -29,7 +29,7 @@ def drawn(renderer: Renderer, value: object, spot: Spot = SPOT) -> str:
     return str(renderer.block(Transcript(turns(value)), spot, "en"))
 
 
-def test_a_call_and_its_output_are_one_figure_and_a_failure_is_said(renderer: Renderer) -> None:
+def test_a_call_and_its_output_fold_together_and_a_failure_is_said(renderer: Renderer) -> None:
     html = drawn(
         renderer,
         [
@@ -40,7 +40,7 @@ def test_a_call_and_its_output_are_one_figure_and_a_failure_is_said(renderer: Re
             {"role": "tool", "tool_call_id": "a", "content": "no such file", "is_error": True},
         ],
     )
-    (figure,) = re.findall(r"<figure.*?</figure>", html, re.DOTALL)
+    (figure,) = re.findall(r"<details class=\"tool\" open>.*?</details>", html, re.DOTALL)
     assert "<b>ls</b>" in figure
     assert "&lt;b&gt;" in figure
     assert "no such file" in figure

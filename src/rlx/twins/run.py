@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from rlx.answers import Masked, Shown, name
@@ -21,6 +21,8 @@ from rlx.twins.run_events import Changed, Check, changes_of, checks_of, log_text
 EVENTS: Final = 2_000
 """Events of a rollout that its page shows: the newest."""
 _PAGE: Final = 1_000
+_CALLS: Final = 40
+"""Calls of the model that are drawn."""
 _LOG: Final = 200_000
 """Characters of logs that are shown."""
 
@@ -41,7 +43,19 @@ class Span:
     before: float
     """Shares of the stages before."""
     open: bool
-    """It goes on."""
+    """It goes on; its seconds are those till now."""
+    since: datetime | None = None
+    """When one that goes on began, less what it took before."""
+    waits: bool = False
+    """It is to come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Tokens of one call of the model."""
+
+    tokens_in: int
+    tokens_out: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +82,8 @@ class RunView:
     kept: tuple[KeptFile, ...]
     usage: Usage
     cost: float | None
+    calls: tuple[Spent, ...]
+    """The newest calls of the model, as far as they were told one by one."""
     last: int
     """Number of the newest event."""
     left_out: int
@@ -111,8 +127,11 @@ def masked(rollout: Rollout) -> Rollout:
     return rollout.model_copy(update=changes)
 
 
-def read_run(views: Views, id: str, viewer: Viewer | None) -> RunView:
-    """A rollout as this viewer may see it. Blocks. Raises `BadInput`, `NotFound`, `Upstream`, `OSError`."""
+def read_run(views: Views, id: str, viewer: Viewer | None, *, now: datetime | None = None) -> RunView:
+    """A rollout as this viewer may see it, stages that go on as long as they took till `now`.
+
+    Blocks. Raises `BadInput`, `NotFound`, `Upstream`, `OSError`.
+    """
     rollout = views.find(id, viewer)
     own = views.owns(rollout, viewer)
     kept: deque[Event] = deque(maxlen=EVENTS)
@@ -137,7 +156,7 @@ def read_run(views: Views, id: str, viewer: Viewer | None) -> RunView:
     return RunView(
         rollout=masked(rollout),
         own=own,
-        spans=spans_of(rollout),
+        spans=spans_of(rollout, now),
         messages=messages_of(events, rollout),
         tests=_tests(told, counts=events),
         logs=_logs(told),
@@ -146,21 +165,24 @@ def read_run(views: Views, id: str, viewer: Viewer | None) -> RunView:
         kept=tuple(files),
         usage=usage,
         cost=cost,
+        calls=_calls(events),
         last=last,
         left_out=seen - len(events),
         withheld=hidden,
     )
 
 
-def spans_of(rollout: Rollout) -> tuple[Span, ...]:
-    """The stages in their order; those of several steps together."""
+def spans_of(rollout: Rollout, now: datetime | None = None) -> tuple[Span, ...]:
+    """The stages in their order, those of several steps together; of one that goes on those that are to come too."""
     took: dict[str, float | None] = {}
-    open_ones: set[str] = set()
+    since: dict[str, datetime] = {}
     for phase in rollout.phases:
         end = phase.finished_at or (rollout.finished_at if rollout.ended else None)
         if end is None:
-            open_ones.add(phase.stage)
-            took.setdefault(phase.stage, None)
+            before_it = took.setdefault(phase.stage, None) or 0.0
+            since[phase.stage] = phase.started_at - timedelta(seconds=before_it)
+            if now is not None:
+                took[phase.stage] = max(0.0, (now - since[phase.stage]).total_seconds())
         else:
             took[phase.stage] = (took.get(phase.stage) or 0.0) + max(0.0, (end - phase.started_at).total_seconds())
     whole = sum(seconds or 0.0 for seconds in took.values())
@@ -168,9 +190,12 @@ def spans_of(rollout: Rollout) -> tuple[Span, ...]:
     before = 0.0
     for stage in STAGES:
         if stage not in took:
+            if took and not rollout.ended:
+                found.append(Span(stage, None, 0.0, before, open=False, waits=True))
             continue
         share = (took[stage] or 0.0) / whole if whole else 0.0
-        found.append(Span(stage, took[stage], share, before, stage in open_ones and not rollout.ended))
+        goes_on = stage in since and not rollout.ended
+        found.append(Span(stage, took[stage], share, before, goes_on, since.get(stage) if goes_on else None))
         before += share
     return tuple(found)
 
@@ -194,6 +219,21 @@ def _used(rollout: Rollout, events: Iterable[Event]) -> tuple[Usage, float | Non
         tool_calls=count.get("tool_calls"),
     )
     return usage, float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None
+
+
+def _calls(events: Iterable[Event]) -> tuple[Spent, ...]:
+    """What each call took, by what was counted before it."""
+    found: list[Spent] = []
+    before = (0, 0)
+    for event in events:
+        counts = (event.data.get("tokens_in"), event.data.get("tokens_out"))
+        if event.kind != "usage" or not all(isinstance(count, int) for count in counts):
+            continue
+        now = (int(counts[0] or 0), int(counts[1] or 0))
+        if now != before:
+            found.append(Spent(max(0, now[0] - before[0]), max(0, now[1] - before[1])))
+        before = now
+    return tuple(found[-_CALLS:])
 
 
 def _tests(told: Iterable[Event], *, counts: Iterable[Event]) -> Tests | None:

@@ -135,9 +135,19 @@ def messages_of(events: Iterable[Event], rollout: Rollout) -> tuple[Message, ...
         else:
             if _begins(event, last):
                 turn += 1
-            found.append(_message(event, turn))
+                found.append(replace(_message(event, turn), note=_moment(event, rollout)))
+            else:
+                found.append(_message(event, turn))
         last = event.kind
     return tuple(found)
+
+
+def _moment(event: Event, rollout: Rollout) -> Shown | None:
+    """Minutes and seconds after the start."""
+    if rollout.started_at is None:
+        return None
+    seconds = max(0, int((event.at - rollout.started_at).total_seconds()))
+    return name(f"+{seconds // 60}:{seconds % 60:02}")
 
 
 def arguments_of(value: object) -> ShownJson | Shown:

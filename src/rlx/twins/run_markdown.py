@@ -9,6 +9,7 @@ from rlx.twins.conversations import messages_markdown
 from rlx.twins.inline import fence, line, span
 from rlx.twins.parts import NOWHERE, Addresses, fact, heading, join
 from rlx.twins.run import RunView, masked, moments
+from rlx.twins.run_words import change_said, field_said, kind_said, sandbox_said, source_said, value_said
 
 
 def run_markdown(view: RunView, language: str = DEFAULT, *, at: Addresses = NOWHERE) -> str:
@@ -23,6 +24,7 @@ def _parts(view: RunView, language: str, at: Addresses) -> Iterator[str]:
         yield line(failure_said(run), language)
         if run.failure.message:
             yield fence(run.failure.message, "text")
+        yield fact(say("run.kind"), words(kind_said(run.failure.kind), language), language)
     if run.rewards or run.steps:
         yield heading(say("run.scores"), language)
         rows = [f"- {span(name)}: {value:g}" for name, value in run.rewards.items()]
@@ -35,6 +37,7 @@ def _parts(view: RunView, language: str, at: Addresses) -> Iterator[str]:
         yield "\n".join(
             fact(say(f"run.stage_{part.stage}"), words(seconds_said(part.seconds), language), language)
             for part in view.spans
+            if not part.waits
         )
     if view.withheld:
         yield words(say("run.solver_withheld"), language)
@@ -46,11 +49,11 @@ def _parts(view: RunView, language: str, at: Addresses) -> Iterator[str]:
         marks = {True: say("run.passed"), False: say("run.failed"), None: say("run.not_known")}
         yield "\n".join(f"- {words(marks[item.passed], language)}: {span(item.name)}" for item in view.tests.items)
     for log in view.logs:
-        yield heading(say("run.log_of", source=log.source), language)
+        yield heading(say("run.log_of", source=words(source_said(log.source), language)), language)
         yield fence(log.text.text, "text")
     if view.files:
         yield heading(say("run.changed"), language)
-        yield "\n".join(f"- {span(item.path)}: {line(item.change, language)}" for item in view.files)
+        yield "\n".join(f"- {span(item.path)}: {line(change_said(item.change), language)}" for item in view.files)
     if view.kept:
         yield heading(say("run.artifacts"), language)
         yield "\n".join(f"- {span(file.path)}: {file.size:,}" for file in view.kept)
@@ -70,7 +73,10 @@ def _facts(view: RunView, language: str, at: Addresses) -> Iterator[str]:
     if run.model is not None:
         yield fact(say("run.model"), span(run.model.id), language)
     if run.sandbox is not None:
-        yield fact(say("run.sandbox"), span(run.sandbox), language)
+        yield fact(say("run.sandbox"), words(sandbox_said(run.sandbox), language), language)
+    for key, value in run.fields.items():
+        if value is not None:
+            yield f"- {line(field_said(key), language)}: {line(value_said(value), language)}"
     yield fact(say("run.rollout"), span(run.id), language)
     for name, moment in moments(run):
         yield fact(say(f"run.{name}"), moment.isoformat(timespec="seconds"), language)

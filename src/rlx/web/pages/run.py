@@ -22,6 +22,7 @@ from rlx.twins.run_markdown import (
     seconds_said,
     title_of,
 )
+from rlx.twins.run_words import change_said, field_said, kind_said, sandbox_said, source_said, value_said
 from rlx.web import inert
 from rlx.web.blocks_html import Spot
 from rlx.web.links import RunLinks
@@ -38,6 +39,12 @@ WORDS = {
     "seconds_said": seconds_said,
     "count_said": count_said,
     "dollars_said": dollars_said,
+    "field_said": field_said,
+    "value_said": value_said,
+    "kind_said": kind_said,
+    "change_said": change_said,
+    "source_said": source_said,
+    "sandbox_said": sandbox_said,
 }
 """What templates say of figures."""
 _STEPS = {"provision": "d00", "prepare": "d0", "agent": "d3", "verify": "d2", "close": "d00"}
@@ -49,7 +56,7 @@ async def run(request: Request, id: str) -> Response:
     known_id(id)
     if "path" in request.query_params:
         return await _file(request, await blocking(lambda: rollouts.views.find(id, viewer)))
-    shown = await blocking(lambda: read_run(rollouts.views, id, viewer))
+    shown = await blocking(lambda: read_run(rollouts.views, id, viewer, now=rollouts.queue.clock()))
     links = links_of(request)
     rollout = shown.rollout
     view = View(

@@ -1,15 +1,16 @@
 // Adds copy buttons: to code and prompts, whose line numbers are not part of the text, and where a value is offered.
-export function copying() {
+export function copying(root = document) {
   if (!navigator.clipboard) return;
-  for (const block of document.querySelectorAll("pre[data-copy], [data-copies]")) {
+  for (const block of root.querySelectorAll("pre[data-copy], [data-copies]")) {
     const button = make(document.body.dataset.copy, () => textOf(block));
     const figure = block.closest("figure");
     const outer = block.closest("details, section");
     const head = figure ? figure.querySelector("figcaption") : outer?.matches("section") && outer.querySelector("header");
     if (head && !head.querySelector(".copy")) (head.querySelector(".push.row") ?? head).append(button);
+    else if (block.matches("dd")) block.append(button);
     else block.before(button);
   }
-  for (const slot of document.querySelectorAll("[data-copy-value]")) {
+  for (const slot of root.querySelectorAll("[data-copy-value]")) {
     const { copyValue: value, label } = slot.dataset;
     if ("isLink" in slot.dataset) slot.append(make(label, () => new URL(value, location.href).href));
     else slot.append(make(document.body.dataset.copy, () => value, label));
@@ -37,6 +38,8 @@ function textOf(block) {
   if (source) return written(source);
   const lines = block.querySelectorAll(".l > span");
   if (lines.length) return Array.from(lines, written).join("\n");
+  const said = block.querySelectorAll(".said");
+  if (said.length) return Array.from(said, written).join("\n");
   return (block.matches("pre") ? [block] : Array.from(block.querySelectorAll("pre"))).map(written).join("");
 }
 

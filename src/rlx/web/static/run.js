@@ -1,5 +1,7 @@
 // Follows a rollout while it goes on: its page is asked for again whenever something happened, and what changed of it is
 // put in place. Without this script the same page is complete and shows more when it is loaded again.
+import { copying } from "./copy.js";
+
 const PAUSE = 400; // at least, between two askings
 
 function follow(root) {
@@ -7,6 +9,7 @@ function follow(root) {
   let asking = false, again = false, ended = false;
 
   const box = followed(root);
+  setInterval(tick, 1000, root);
 
   source.addEventListener("happened", () => {
     again = true;
@@ -61,7 +64,9 @@ function put(root, page) {
     else if (plain(old) !== plain(fresh)) {
       const place = old.querySelector("[data-follow-place]");
       if (place) fresh.querySelector("[data-follow-place]")?.replaceWith(place);
-      old.replaceWith(document.adoptNode(fresh));
+      const shown = document.adoptNode(fresh);
+      old.replaceWith(shown);
+      copying(shown);
     }
   }
 }
@@ -69,16 +74,33 @@ function put(root, page) {
 function merge(turns, more) {
   for (const fresh of Array.from(more.children)) {
     const old = document.getElementById(fresh.id);
-    if (!old) turns.append(document.adoptNode(fresh));
-    else if (plain(old) !== plain(fresh)) {
+    if (!old) {
+      turns.append(document.adoptNode(fresh));
+      copying(fresh);
+    } else if (plain(old) !== plain(fresh)) {
       const open = Array.from(old.querySelectorAll("details"), (fold) => fold.open);
-      fresh.querySelectorAll("details").forEach((fold, at) => (fold.open ||= open[at] ?? false));
+      fresh.querySelectorAll("details").forEach((fold, at) => (fold.open = open[at] ?? fold.open));
       old.replaceWith(document.adoptNode(fresh));
+      copying(fresh);
     }
   }
 }
 
-const plain = (element) => element.textContent.replace(/\s+/g, " ");
+// How long a stage goes on already, second by second.
+function tick(root) {
+  const { seconds, minutes } = root.dataset;
+  for (const part of root.querySelectorAll("[data-since]")) {
+    const took = Math.max(0, (Date.now() - Date.parse(part.dataset.since)) / 1000);
+    part.textContent = took < 100 ? seconds.replace("#", took.toFixed(0)) : minutes.replace("##", Math.floor(took % 60)).replace("#", Math.floor(took / 60));
+  }
+}
+
+// What a part says, without the buttons that scripts gave it.
+function plain(element) {
+  const copy = element.cloneNode(true);
+  for (const button of copy.querySelectorAll(".copy")) button.remove();
+  return copy.textContent.replace(/\s+/g, " ");
+}
 
 const root = document.querySelector("[data-run]");
 if (root) follow(root);
