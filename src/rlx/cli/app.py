@@ -40,6 +40,7 @@ BRANCHES = (
     Branch("task", "rlx.cli.task", "Find and read tasks."),
     Branch("run", "rlx.cli.run", "Run agents on tasks, and read rollouts."),
     Branch("check", "rlx.cli.check", "Check that the tasks of an environment are sound."),
+    Branch("models", "rlx.cli.models", "Find models for agents, and try an endpoint."),
     Branch("index", "rlx.cli.index", "Build the catalog that sites search."),
     Branch("worker", "rlx.cli.worker", "Run rollouts."),
     Branch("store", "rlx.cli.store", "Look after what an instance keeps."),

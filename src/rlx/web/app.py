@@ -24,6 +24,7 @@ from rlx.web.links import Links
 from rlx.web.observe import Observe
 from rlx.web.pages import PAGES
 from rlx.web.ports import Services
+from rlx.web.rates import TRIES, Rate
 from rlx.web.render import Renderer
 from rlx.web.security import BodyLimit, CrossSiteWrites, HostCheck, SecurityHeaders
 from rlx.web.site import Site
@@ -66,6 +67,7 @@ def create_app(
     app.state.site = Site(services, Renderer(links), links, doorman)
     app.state.images = images or ImageProxy()
     app.state.launcher = Launcher(services)
+    app.state.tries = Rate(TRIES, 600.0, clock)
     for page in PAGES:
         app.add_api_route(
             page.path,

@@ -20,6 +20,7 @@ from rlx.model import (
     TaskSearch,
     Viewer,
 )
+from rlx.runners.models.router import Router
 from rlx.settings import Settings
 from rlx.store.health import EnvHealth
 from rlx.store.instance import Instance
@@ -119,6 +120,9 @@ class Services(Protocol):
 
     @property
     def instance(self) -> InstanceSettings: ...
+
+    @property
+    def router(self) -> Router: ...
 
     @property
     def rollouts(self) -> OpenRollouts: ...

@@ -90,13 +90,23 @@ async def _routed(asked: ModelAsked, viewer: Viewer, router: Router, *, tools: b
         raise BadInput(
             f"{picked.name} takes no tools, which this agent calls.", hint="Pick another provider, or terminus-2."
         )
+    return priced(picked, asked), Handed(base_url=router.base_url, api_key=viewer.token, hub_folder=router.folder)
+
+
+def priced(picked: Pick, asked: ModelAsked) -> ModelUse:
+    """With the router's prices; where it tells none, with those that were given."""
+    use = ModelUse(
+        id=picked.model.id,
+        provider=ROUTER,
+        route=picked.route,
+        dollars_in=asked.dollars_in,
+        dollars_out=asked.dollars_out,
+    )
     price = picked.price
-    use = ModelUse(id=picked.model.id, provider=ROUTER, route=picked.route, dollars_in=asked.dollars_in,
-                   dollars_out=asked.dollars_out)  # fmt: skip
-    if price is not None:
-        told = {"dollars_in": price.dollars_in, "dollars_out": price.dollars_out, "at_most": price.at_most}
-        use = use.model_copy(update=told)
-    return use, Handed(base_url=router.base_url, api_key=viewer.token, hub_folder=router.folder)
+    if price is None:
+        return use
+    told = {"dollars_in": price.dollars_in, "dollars_out": price.dollars_out, "at_most": price.at_most}
+    return use.model_copy(update=told)
 
 
 def takes_tools(picked: Pick) -> bool | None:

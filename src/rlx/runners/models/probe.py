@@ -145,7 +145,7 @@ async def _with_tools(server: Server, model: str, seconds: float) -> tuple[Mappi
     calls = message_of(told).get("tool_calls")
     if not calls:
         return told, "no-tools"
-    return told, "tools" if _is_sum(calls[0]) else "tools-broken"
+    return told, "tools" if _is_call(calls[0]) else "tools-broken"
 
 
 async def _plain(server: Server, model: str, seconds: float) -> Mapping[str, Any]:
@@ -210,11 +210,11 @@ def _names_model(found: Mapping[str, Any]) -> bool:
     return code in ("model_not_found", "model_not_supported") or ("model" in words and any(w in words for w in unknown))
 
 
-def _is_sum(call: Mapping[str, Any]) -> bool:
-    """Whether the tool was called as it says it wants to be."""
+def _is_call(call: Mapping[str, Any]) -> bool:
+    """Whether the tool was called by its name, with arguments that are an object of JSON."""
     function = call["function"]
     try:
         arguments = json.loads(function.get("arguments") or "")
     except (TypeError, ValueError, RecursionError):
         return False
-    return function["name"] == "add" and isinstance(arguments, Mapping) and {"a", "b"} <= set(arguments)
+    return function["name"] == "add" and isinstance(arguments, Mapping)

@@ -11,6 +11,7 @@ from fastapi import Query, Request, Response
 from fastapi.responses import RedirectResponse, StreamingResponse
 from pydantic import ValidationError
 
+from rlx.agents.registry import HUMAN
 from rlx.answers.shown import Json
 from rlx.errors import BadInput, Forbidden, NotFound, Upstream
 from rlx.jobs.queue_service import Rollouts
@@ -60,7 +61,7 @@ async def start(request: Request) -> Response:
     rollout = await launcher_of(request).start(asked, viewer)
     url = site_of(request).links.run(rollout.id)
     if form:
-        return RedirectResponse(url, 303)
+        return RedirectResponse(site_of(request).links.seat(rollout.id) if rollout.agent == HUMAN else url, 303)
     return _reply(run_record(masked(rollout), url=url), 201)
 
 
@@ -119,7 +120,7 @@ async def visibility(request: Request, id: str) -> Response:
     if is_form(request):
         wanted: object = (await read_form(request)).get("visibility", "")
     else:
-        wanted = (await _body(request)).get("visibility")
+        wanted = (await read_json(request)).get("visibility")
     viewer, rollouts = await named_viewer(request), await rollouts_of(request)
     told = wanted if isinstance(wanted, str) else ""
     return _changed(request, await blocking(lambda: rollouts.set_visibility(known_id(id), told, viewer)))
@@ -191,7 +192,8 @@ def _reply(value: dict[str, Json], status: int = 200) -> Response:
     return Response(to_bytes(value), status, headers, "application/json")
 
 
-async def _body(request: Request) -> Mapping[str, Any]:
+async def read_json(request: Request) -> Mapping[str, Any]:
+    """The body, an object of JSON. Raises `BadInput`."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in {"application/json", ""}:
         raise BadInput("Send JSON, or the fields of a form.")
@@ -206,7 +208,7 @@ async def _body(request: Request) -> Mapping[str, Any]:
 
 async def _from_json(request: Request) -> Asked:
     try:
-        told = RunRequest.model_validate(await _body(request))
+        told = RunRequest.model_validate(await read_json(request))
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))
@@ -254,7 +256,7 @@ def _named(fields: Mapping[str, str], prefix: str) -> dict[str, str]:
 
 
 def _model_of_form(fields: Mapping[str, str]) -> ModelAsked | None:
-    if fields["agent"] in REFERENCES:
+    if fields["agent"] in {*REFERENCES, HUMAN}:
         return None
     dollars_in, dollars_out = (_price(fields.get(name, "")) for name in ("dollars_in", "dollars_out"))
     if fields.get("base_url"):
