@@ -84,16 +84,60 @@ def check_kind(
         raise typer.Exit(1)
 
 
+@app.command("agents")
+def list_agents(format: FormatOption = "auto") -> None:
+    """List the agents that work inside of a sandbox: what is pinned of each, and whether its layer is prepared."""
+    from rlx.agents.registry import agents
+    from rlx.runners.ready import need
+    from rlx.sandboxes.local.installed.layer import prepared
+    from rlx.sandboxes.local.installed.recipes import recipes
+    from rlx.sandboxes.local.kind import Local
+    from rlx.texts import words
+
+    layers = Local(make_settings(None, False, None)).layers
+    records: list[Record] = []
+    for entry in agents():
+        wanted = need(entry, "local", layers, network=True, reachable=False)
+        if wanted is None:
+            continue
+        recipe = recipes().get(entry.name)
+        made = prepared(layers, entry.name) if recipe is not None else None
+        records.append(
+            {
+                "agent": entry.name,
+                "version": recipe.version if recipe is not None else None,
+                "protocol": entry.protocol,
+                "prepared": made is not None,
+                "disk_mb": round(made.bytes / 2**20) if made is not None else recipe.megabytes if recipe else None,
+                "fetched_mb": recipe.fetched if recipe is not None else None,
+                "memory_mb": recipe.memory_mb if recipe is not None else None,
+                "why_not": words(wanted.reason) if wanted.reason is not None else "",
+            }
+        )
+    columns = ("agent", "version", "protocol", "prepared", "disk_mb", "fetched_mb", "memory_mb", "why_not")
+    Output(format).table(records, columns, id_columns=("agent",))
+
+
 @app.command("prepare")
-def prepare(format: FormatOption = "auto") -> None:
-    """Make ready what local sandboxes start from: the base of this host's system, and the tool layer.
+def prepare(
+    agent: Annotated[
+        list[str] | None,
+        typer.Option("--agent", metavar="NAME", help="Also the layer of this agent, as rlx sandbox agents has it."),
+    ] = None,
+    format: FormatOption = "auto",
+) -> None:
+    """Make ready what local sandboxes start from: the base of this host's system, the tool layer, layers of agents.
 
     The tool layer has uv, pip and pytest as docs/sandboxes.md lists them. It is fetched from PyPI, or the index that
-    PIP_INDEX_URL names, and each file is checked by its hash. What killed processes left is removed as well.
+    PIP_INDEX_URL names, and each file is checked by its hash. So are the files of an agent, of which those of npm come
+    from the registry that npm is told of. What killed processes left is removed as well.
     """
+    from rlx.sandboxes.local.installed.layer import prepare as prepare_agent
+    from rlx.sandboxes.local.installed.layer import recipe_of
     from rlx.sandboxes.local.kind import Local
     from rlx.sandboxes.local.tools import prepare_tools, wheels
 
+    recipes = [recipe_of(name) for name in agent or ()]
     settings: Settings = make_settings(None, False, None)
     local = Local(settings)
     reaped = local.reap()
@@ -103,4 +147,9 @@ def prepare(format: FormatOption = "auto") -> None:
         {"layer": local.base(), "holds": ["this host's system"]},
         {"layer": prepare_tools(local.layers), "holds": [wheel.name for wheel in wheels()]},
     ]
+    with progress("Preparing agents") as tell:
+        for number, recipe in enumerate(recipes):
+            tell(number, len(recipes))
+            made = prepare_agent(local.layers, recipe.agent)
+            records.append({"layer": made.key, "holds": [f"{recipe.agent} {recipe.version}"]})
     Output(format).table(records, ("layer", "holds"), id_columns=("layer",))

@@ -49,6 +49,7 @@ from rlx.model.environments import (
 )
 from rlx.model.files import Blob, FileEntry, Listing, NoTable, TableFile, TablePage, TableRow
 from rlx.model.tasks import (
+    AgentNeed,
     Alias,
     Availability,
     Capability,
@@ -77,6 +78,7 @@ from rlx.model.viewer import ANONYMOUS, Viewer
 __all__ = [
     "ANONYMOUS",
     "KINDS",
+    "AgentNeed",
     "Alias",
     "Attachment",
     "Availability",

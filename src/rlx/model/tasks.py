@@ -67,6 +67,16 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentNeed:
+    """What an agent wants of the sandbox it works in."""
+
+    agent: str
+    reason: Text | None
+    """Why it cannot work there, with what to do; None: it can."""
+    wants: tuple[Text, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RunOption:
     """One way to run a task: a runner with a sandbox, and whether it can."""
 
@@ -83,6 +93,8 @@ class RunOption:
     fields: tuple[Field, ...] = ()
     agents: tuple[str, ...] = ()
     """Empty: any."""
+    agent_needs: tuple[AgentNeed, ...] = ()
+    """Of agents that want something, those too that cannot work there."""
     needs_endpoint: bool = False
     needs_sandbox: bool = True
     estimate: Estimate | None = None

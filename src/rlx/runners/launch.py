@@ -19,7 +19,7 @@ from rlx.formats.harbor.running import NOT_YET
 from rlx.hub.info import RepoInfo
 from rlx.ids import EnvKey, parse_key
 from rlx.index.environment import IndexedEnvironment
-from rlx.model import Estimate, Field, RunOption, Variable, Viewer
+from rlx.model import AgentNeed, Estimate, Field, RunOption, Variable, Viewer
 from rlx.rollout import Rollout, new_id
 from rlx.runners.asked import Asked, checked_fields, checked_variables
 from rlx.runners.judge import JudgePlan
@@ -29,6 +29,7 @@ from rlx.runners.judge_asked import chosen
 from rlx.runners.models.choose import choose, within_limits
 from rlx.runners.models.router import Router
 from rlx.runners.qualify import Verdict, material, qualify
+from rlx.runners.ready import need
 from rlx.runners.workers import Handed, hand_over, living, workers_folder
 from rlx.sandboxes.base import Impossible, Possible
 from rlx.sandboxes.local.kind import Local
@@ -99,6 +100,7 @@ class _Seen:
     has_solution: bool
     minutes: float | None
     judge: JudgePlan | None = None
+    network: bool = True
 
 
 class Launcher:
@@ -210,14 +212,16 @@ class Launcher:
             if verdict.reason is not None:
                 return replace(option, ok=False, reason=verdict.reason, source=verdict.source)
             notes, warnings = (*notes, *verdict.notes), (*warnings, *verdict.warnings)
-        has_solution = seen.has_solution
-        allowed = tuple(
-            entry.name
+        suited = [
+            entry
             for entry in agents()
             if (not settings.agents or entry.name in settings.agents)
-            and (has_solution or not entry.needs_solution)
+            and (seen.has_solution or not entry.needs_solution)
             and (not entry.sandboxes or kind in entry.sandboxes)
-        )
+        ]
+        needs = await anyio.to_thread.run_sync(self._needs, suited, kind, seen)
+        waiting = {each.agent for each in needs if each.reason is not None}
+        allowed = tuple(entry.name for entry in suited if entry.name not in waiting)
         return replace(
             option,
             ok=bool(allowed),
@@ -228,8 +232,16 @@ class Launcher:
             fields=FIELDS if seen.judge is None else (*FIELDS, *JUDGE_FIELDS),
             variables=_asked_for(option.variables, seen.judge),
             agents=allowed,
+            agent_needs=needs,
             estimate=Estimate(minutes=seen.minutes),
         )
+
+    def _needs(self, suited: Sequence[AgentEntry], kind: str, seen: _Seen) -> tuple[AgentNeed, ...]:
+        """Blocks."""
+        settings = self._services.settings
+        layers, reachable = Local(settings).layers, settings.public_url is not None
+        found = [need(entry, kind, layers, network=seen.network, reachable=reachable) for entry in suited]
+        return tuple(each for each in found if each is not None)
 
     async def _look_at(self, environment: Environment, ref: str) -> _Seen:
         """What the task's files say of running it here; kept for a while, since every visit of its page asks."""
@@ -244,7 +256,8 @@ class Launcher:
         if looked_at is None:
             return _Seen(None, has_solution=True, minutes=None)
         verdict = await anyio.to_thread.run_sync(lambda: qualify(looked_at, Local(self._services.settings).host()))
-        seen = _Seen(verdict, looked_at.has_solution, looked_at.minutes, plan_judge(looked_at.settings))
+        judge = plan_judge(looked_at.settings)
+        seen = _Seen(verdict, looked_at.has_solution, looked_at.minutes, judge, looked_at.network)
         if name is not None:
             self._seen[name] = (time.monotonic(), seen)
             self._seen.move_to_end(name)
@@ -263,6 +276,9 @@ class Launcher:
         entry = next((entry for entry in agents() if entry.name == name), None)
         if entry is None:
             raise BadInput(f"There is no agent {name[:60]!r}.", hint=f"There is {', '.join(option.agents)}.")
+        needed = next((each for each in option.agent_needs if each.agent == name), None)
+        if needed is not None and needed.reason is not None:
+            raise BadInput(f"The agent {name} cannot work in the sandbox {option.sandbox} here: {words(needed.reason)}")
         if entry.name not in option.agents:
             raise Forbidden(
                 f"The agent {name!r} may not run this task here.", hint=f"These: {', '.join(option.agents)}."

@@ -60,6 +60,12 @@ class Material:
         return image if isinstance(image, str) else None
 
     @property
+    def network(self) -> bool:
+        """Whether the agent has one, as far as the settings say."""
+        environment = _table(self.settings, "environment")
+        return environment.get("network_mode", "public") == "public" and environment.get("allow_internet") is not False
+
+    @property
     def minutes(self) -> float | None:
         """That the agent and the verifier may take together."""
         seconds = [_table(self.settings, name).get("timeout_sec", 600.0) for name in ("agent", "verifier")]

@@ -81,6 +81,13 @@ class LayerStore:
             os.close(lock)
             remove(temporary)
 
+    def size(self, key: str) -> int | None:
+        """Bytes of a layer, of which this is no use; None when there is none."""
+        try:
+            return int(json.loads((self.folder / _checked(key) / FACTS).read_text())["bytes"])
+        except (OSError, ValueError):
+            return None
+
     def kept(self) -> list[Kept]:
         """What there is, the longest unused first."""
         found = []

@@ -222,12 +222,20 @@ class VariableAnswer(Shape):
     of_model: bool
 
 
+class AgentNeedAnswer(Shape):
+    agent: str
+    reason: str | None
+    wants: list[str]
+
+
 class RunOptionAnswer(Shape):
     runner: str
     sandbox: str | None
     label: str
     ok: bool
     reason: str | None
+    agents: list[str]
+    agent_needs: list[AgentNeedAnswer]
     variables: list[VariableAnswer]
 
 

@@ -64,9 +64,9 @@ def recipe_of(agent: str) -> Recipe:
 
 
 def prepared(layers: LayerStore, agent: str) -> Prepared | None:
-    """The layer of an agent, where there is one. Blocks for some milliseconds."""
+    """The layer of an agent, where there is one. Blocks for moments. Raises `NotFound`."""
     recipe = recipe_of(agent)
-    size = next((kept.bytes for kept in layers.kept() if kept.key == recipe.key), None)
+    size = layers.size(recipe.key)
     return None if size is None else Prepared(recipe.key, recipe.version, size, recipe.memory_mb)
 
 
