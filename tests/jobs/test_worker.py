@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from rlx.demo import demo_hub
+from rlx.errors import BadInput
 from rlx.rollout import Rollout
 from rlx.runners.asked import ModelAsked
 from tests.jobs.machine import CANARY, Machine, machine, scripted, until, write_task
@@ -58,12 +59,24 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "tests/test.sh": "#!/bin/bash\necho 0 > /logs/verifier/reward.txt\nsleep 0.3\n",
         },
     )
+    one = {f"steps/one/{path}": text for path, text in {"instruction.md": "# One\n", "tests/test.sh": _TELLING}.items()}
+    write_task(folder, "secret-steps", one, toml=_STEPS)
     for name, toml in _SECRETS.items():
         write_task(folder, f"secret-{name}", {"tests/test.sh": _TELLING, "solution/solve.sh": _TELLING}, toml=toml)
     return folder
 
 
-_TELLING = "#!/bin/bash\nenv\necho 0 > /logs/verifier/reward.txt\n"
+_STEPS = """
+[environment.env]
+THERE = "${API_TOKEN}"
+[[steps]]
+name = "one"
+[steps.verifier.env]
+GIVEN = "${API_TOKEN}"
+MINE = "${HF_TOKEN}"
+WHERE = "${PATH:-unset}"
+"""
+_TELLING = "#!/bin/bash\nenv\necho coded $(echo -n $GIVEN | base64)\necho 0 > /logs/verifier/reward.txt\n"
 _SECRETS = {
     "environment": '[environment.env]\nTOLD = "${HF_TOKEN:-unset}"\nWHERE = "${PATH:-unset}"\n',
     "verifier": '[verifier.env]\nTOLD = "${HF_TOKEN:-unset}"\nWHERE = "${PATH:-unset}"\n',
@@ -202,13 +215,27 @@ def test_a_task_reads_no_variable_of_this_machine(here: Machine, where: str) -> 
     assert CANARY not in here.everything(done)
 
 
-def test_a_variable_that_the_rollout_was_not_given_fails_it_by_name(here: Machine) -> None:
-    done = here.run("tasks/secret-solution", "oracle")
+def test_a_variable_that_the_rollout_was_not_given_is_asked_for_by_name(here: Machine) -> None:
+    with pytest.raises(BadInput, match="reads HF_TOKEN, which was not given"):
+        here.start("tasks/secret-solution", "oracle")
 
-    assert done.failure is not None
-    assert (done.failure.cause, done.failure.kind) == ("task", "unbound-variable")
-    assert "HF_TOKEN" in done.failure.message
-    assert CANARY not in here.everything(done)
+
+def test_variables_that_were_given_reach_every_table_of_a_task_and_no_file(here: Machine) -> None:
+    given = {"API_TOKEN": "RLX-CANARY-GIVEN-TO-ONE", "HF_TOKEN": "RLX-CANARY-OF-A-PERSON"}
+    done = here.run("tasks/secret-steps", "nop", variables=given)
+
+    assert (done.status, done.reward, done.failure) == ("done", 0.0, None)
+    told = next(data for name, data in here.files(done).items() if "stdout" in name).decode()
+    for line in ("GIVEN=[secret]", "THERE=[secret]", "MINE=[secret]", "WHERE=unset", "coded [secret]"):
+        assert line in told, line
+    until(lambda: left_behind(here) == [])
+    kept = here.everything(done) + "".join(
+        path.read_text("utf-8", "replace")
+        for folder in (here.settings.store, here.settings.cache_dir / "rollouts", here.settings.cache_dir / "work")
+        for path in folder.rglob("*")
+        if path.is_file()
+    )
+    assert not any(value in kept for value in (*given.values(), CANARY, "UkxYLUNBTkFSWS1"))
 
 
 def _names(here: Machine, done: Rollout) -> list[str]:
