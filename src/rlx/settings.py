@@ -72,6 +72,8 @@ class Settings(BaseSettings):
     """Environments indexed at once."""
     pack_budget: int = 512 * 1024 * 1024
     """Bytes of task texts kept for one environment; past it only the core files are."""
+    sandboxes: tuple[str, ...] = ()
+    """Harbor's other environments that rollouts may use here, by name. A worker keeps the variables that they need."""
     sandbox_network: bool = True
     """Let local sandboxes that ask for a network reach HTTP and HTTPS servers, through a proxy of ours."""
     sandbox_layers: int = 20 * 1024**3

@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rlx.cli.options import FormatOption, make_settings, new_app
+from rlx.cli.options import FormatOption, HubOption, make_settings, new_app
 from rlx.cli.output import Output, Record, note, progress
 from rlx.errors import BadInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rlx.sandboxes.base import SandboxKind
     from rlx.sandboxes.check import Verdict
     from rlx.settings import Settings
 
@@ -21,9 +22,12 @@ KindArgument = Annotated[str, typer.Argument(metavar="KIND", help="One that rlx 
 
 
 @app.command("ls")
-def list_kinds(format: FormatOption = "auto") -> None:
+def list_kinds(
+    every: Annotated[bool, typer.Option("--all", help="Harbor's other environments too.")] = False,
+    format: FormatOption = "auto",
+) -> None:
     """List the kinds of sandboxes, and say of each whether it can run here, why not, and what a reader should know."""
-    records = list(kinds(make_settings(None, False, None)))
+    records = list(kinds(make_settings(None, False, None), every=every))
     output = Output(format)
     output.table(records, ("kind", "runs", "why"), id_columns=("kind",))
     if output.human:
@@ -33,30 +37,37 @@ def list_kinds(format: FormatOption = "auto") -> None:
                 note(f"{record['kind']}: {text}")
 
 
-def kinds(settings: "Settings") -> "Iterator[Record]":
-    """Every kind with whether it runs here, why not, and what a reader should know. Tries each; blocks."""
+def kinds(settings: "Settings", *, every: bool = False) -> "Iterator[Record]":
+    """Each kind with whether it runs here, why not, and what a reader should know. Tries each; blocks.
+
+    Of Harbor's other environments those that are switched on, or all of them.
+    """
     from rlx.sandboxes.base import Possible
-    from rlx.sandboxes.registry import entries
+    from rlx.sandboxes.named import environments
+    from rlx.sandboxes.registry import entries, sandbox_kind
     from rlx.texts import words
 
-    for entry in entries():
-        able = entry.load(settings).can_run()
+    others = [name for name in environments() if every or name in settings.sandboxes]
+    for name in (*(entry.name for entry in entries()), *others):
+        able = sandbox_kind(name, settings).can_run()
         if isinstance(able, Possible):
-            yield {"kind": entry.name, "runs": True, "why": "", "notes": [words(text) for text in able.notes]}
+            yield {"kind": name, "runs": True, "why": "", "notes": [words(text) for text in able.notes]}
         else:
             why = " ".join(words(text) for text in (able.why, able.hint) if text is not None)
-            yield {"kind": entry.name, "runs": False, "why": why, "notes": []}
+            yield {"kind": name, "runs": False, "why": why, "notes": []}
 
 
 @app.command("check")
 def check_kind(
     kind: KindArgument = "local",
     only: Annotated[str, typer.Option("--only", metavar="WORDS", help="Only promises that say this.")] = "",
+    hub: HubOption = None,
     format: FormatOption = "auto",
 ) -> None:
     """Try every promise of a sandbox on this machine, with real sandboxes.
 
     Each is ok, failed, or not here. Exits 1 when one failed, or when this machine cannot run such a sandbox at all.
+    Those of hf are made at the Hub with this machine's token, whose account pays for them.
     """
     import asyncio
 
@@ -66,7 +77,8 @@ def check_kind(
     promises = tuple(promise for promise in PROMISES if only.lower() in promise.name)
     if not promises:
         raise BadInput(f"No promise says {only!r}.", hint="Leave out --only to try them all.")
-    made = sandbox_kind(kind, make_settings(None, False, None))
+    settings = make_settings(hub, False, None)
+    made = _paid(settings) if kind == "hf" else sandbox_kind(kind, settings)
 
     async def work() -> "list[Verdict]":
         found = []
@@ -116,6 +128,16 @@ def list_agents(format: FormatOption = "auto") -> None:
         )
     columns = ("agent", "version", "protocol", "prepared", "disk_mb", "fetched_mb", "memory_mb", "why_not")
     Output(format).table(records, columns, id_columns=("agent",))
+
+
+def _paid(settings: "Settings") -> "SandboxKind":
+    """Hugging Face sandboxes with this machine's token."""
+    from rlx.hub.token import machine_token
+    from rlx.sandboxes.hf.kind import HF, Account, point_client_at
+
+    point_client_at(settings.hub)
+    token = machine_token()
+    return HF(settings, Account(token) if token else None)
 
 
 @app.command("prepare")

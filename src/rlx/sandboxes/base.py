@@ -139,7 +139,8 @@ class Sandbox(Protocol):
 class SandboxKind(Protocol):
     """A way to make sandboxes."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def can_run(self) -> Possible | Impossible:
         """Whether this machine can, found out by trying. Blocks for up to some seconds."""

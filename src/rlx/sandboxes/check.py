@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from rlx.errors import LimitError, RlxError, SandboxError
+from rlx.errors import BadInput, LimitError, RlxError, SandboxError
 from rlx.sandboxes.base import KEPT, Address, ExecResult, Impossible, Sandbox, SandboxKind, SandboxSpec
 from rlx.texts import words
 
@@ -54,10 +54,24 @@ class Trial:
     def __init__(self, kind: SandboxKind, folder: Path) -> None:
         self.kind = kind
         self.folder = folder
+        self.any_network = True
+        """What is tried has nothing to do with the network."""
+
+    def make(self, spec: SandboxSpec) -> Sandbox:
+        """With the network open where the kind knows no other way. Raises `NotHere` for what it cannot keep."""
+        try:
+            return self.kind.make(spec)
+        except BadInput as refused:
+            if spec.network != "none" or not self.any_network:
+                raise NotHere(refused.message) from refused
+        try:
+            return self.kind.make(replace(spec, network="public"))
+        except BadInput as refused:
+            raise NotHere(refused.message) from refused
 
     @asynccontextmanager
     async def sandbox(self, spec: SandboxSpec = PLAIN) -> AsyncIterator[Sandbox]:
-        made = self.kind.make(spec)
+        made = self.make(spec)
         try:
             await made.start()
             yield made
@@ -111,9 +125,15 @@ async def _runs_commands(trial: Trial) -> None:
         expect(killed.code == 128 + 15, f"exit {killed.code} after SIGTERM")
         absent = await sandbox.exec(["/no/such/program"])
         expect(absent.code == 127, f"exit {absent.code} of a program that is not there")
-        binary = await sandbox.exec("printf '\\377\\000\\n'")
-        expect(binary.stdout == b"\xff\x00\n", f"found {binary.stdout!r}")
         _says(await sandbox.exec("cat; echo done"), "done")
+
+
+async def _keeps_bytes(trial: Trial) -> None:
+    async with trial.sandbox() as sandbox:
+        binary = await sandbox.exec("printf '\\377\\000\\n'")
+        if binary.stdout == "\ufffd\0\n".encode():
+            raise NotHere("output comes as text, with signs in the place of what is none")
+        expect(binary.stdout == b"\xff\x00\n", f"found {binary.stdout!r}")
 
 
 async def _keeps_environment(trial: Trial) -> None:
@@ -215,6 +235,7 @@ def _listing(folder: Path) -> dict[str, tuple[int, bytes]]:
 
 
 async def _has_no_network(trial: Trial) -> None:
+    trial.any_network = False
     async with _answering() as port, trial.sandbox() as sandbox:
         reached = await sandbox.exec(f"exec 3<>/dev/tcp/127.0.0.1/{port}", timeout=PATIENT)
         expect(reached.code != 0, "a service on this host's loopback is reached")
@@ -312,7 +333,7 @@ async def _keeps_both_ends_of_output(trial: Trial) -> None:
 
 async def _leaves_nothing_when_cancelled(trial: Trial) -> None:
     for wait in (0.0, 0.02, 0.1, 0.3):
-        made = trial.kind.make(SandboxSpec())
+        made = trial.make(SandboxSpec())
         starting = asyncio.create_task(made.start())
         await asyncio.wait([starting], timeout=wait)
         starting.cancel()
@@ -342,6 +363,7 @@ async def _is_apart_from_others(trial: Trial) -> None:
 
 PROMISES = (
     Promise("commands run, with their output, errors and exit codes", _runs_commands),
+    Promise("output is what a command wrote, byte by byte", _keeps_bytes),
     Promise("environment and working folder are as told", _keeps_environment),
     Promise("commands run as the user they are told", _runs_as_users),
     Promise("a timeout ends everything a command started", _ends_what_takes_too_long),

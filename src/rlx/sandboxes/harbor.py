@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import shlex
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -16,6 +17,8 @@ from rlx.texts import Say
 
 _log = logging.getLogger(__name__)
 
+_COMMAND: Final = ("sh", "-c", "sleep infinity")
+"""What Harbor's own containers run, by way of the image's ENTRYPOINT where it has one."""
 LOGS: Final = ["/logs/agent", "/logs/verifier", "/logs/artifacts"]
 _REWARDS: Final = ("/logs/verifier/reward.txt", "/logs/verifier/reward.json")
 _VERIFIER_OUTPUT: Final = "/logs/verifier/test-stdout.txt"
@@ -63,6 +66,7 @@ class SandboxEnvironment(BaseEnvironment):  # type: ignore[misc]  # harbor's typ
     def __init__(self, *args: Any, **settings: Any) -> None:
         self._place = PLACE.get()
         self._sandbox: Sandbox | None = None
+        self._entrypoint: tuple[str, ...] = ()
         self.is_running = False
         self.verifier_code: int | None = None
         """What the last verifier's script exited with."""
@@ -92,13 +96,12 @@ class SandboxEnvironment(BaseEnvironment):  # type: ignore[misc]  # harbor's typ
         for note in sandbox.notes:
             self._place.noted(note)
         await self.ensure_dirs(self._mount_targets(writable_only=True) or LOGS)
-        await self._ready()
+        if self._entrypoint:
+            command = shlex.join((*self._entrypoint, *_COMMAND))
+            await sandbox.exec(f"setsid {command} < /dev/null > /dev/null 2>&1 &")
         await self._upload_environment_dir_after_start()
         self.is_running = True
         self._place.started()
-
-    async def _ready(self) -> None:
-        """What is done in a new sandbox before anybody uses it."""
 
     async def stop(self, delete: bool) -> None:
         self.is_running = False

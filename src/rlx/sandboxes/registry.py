@@ -7,6 +7,7 @@ from importlib.metadata import entry_points
 
 from rlx.errors import BadInput, NotFound
 from rlx.sandboxes.base import SandboxKind
+from rlx.sandboxes.named import OTHERS, environments, named
 from rlx.settings import Settings
 
 GROUP = "rlx.sandboxes"
@@ -26,7 +27,11 @@ class Entry:
         return make(settings)
 
 
-SANDBOXES: tuple[Entry, ...] = (Entry("local", "rlx.sandboxes.local.kind:Local"),)
+SANDBOXES: tuple[Entry, ...] = (
+    Entry("local", "rlx.sandboxes.local.kind:Local"),
+    Entry("docker", "rlx.sandboxes.docker.kind:Docker"),
+    Entry("hf", "rlx.sandboxes.hf.kind:HF"),
+)
 
 
 def entries() -> tuple[Entry, ...]:
@@ -40,9 +45,11 @@ def entries() -> tuple[Entry, ...]:
 
 
 def sandbox_kind(name: str, settings: Settings) -> SandboxKind:
-    """Raises `NotFound` for a name that nobody registered."""
+    """One that is registered, or of Harbor's others. Raises `NotFound` for a name that neither knows."""
     known = entries()
     for entry in known:
         if entry.name == name:
             return entry.load(settings)
-    raise NotFound(f"No sandbox {name!r}.", hint=f"There is {', '.join(entry.name for entry in known)}.")
+    if name in environments():
+        return named(name, settings)
+    raise NotFound(f"No sandbox {name[:60]!r}.", hint=f"There is {', '.join(entry.name for entry in known)}. {OTHERS}")

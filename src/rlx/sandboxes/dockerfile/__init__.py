@@ -1,6 +1,6 @@
 """Dockerfiles as plans, for sandboxes that take none. Everything but `host` is pure."""
 
-from rlx.sandboxes.dockerfile.bases import Base, Host, base_of
+from rlx.sandboxes.dockerfile.bases import Base, Host, ImageFacts, base_of
 from rlx.sandboxes.dockerfile.context import Entry, Tree
 from rlx.sandboxes.dockerfile.needs import Need, Needs, needs, script_needs, told
 from rlx.sandboxes.dockerfile.planner import plan
@@ -31,6 +31,7 @@ __all__ = [
     "Entry",
     "Host",
     "Image",
+    "ImageFacts",
     "Instruction",
     "Item",
     "Mount",

@@ -38,6 +38,16 @@ class Host:
     """Programs on the PATH that it has, with their version; empty where that is unknown."""
     key: str = ""
     """Changes when the system changes, so that layers made on another one are not used. Empty: `system` and tools."""
+    image: "ImageFacts | None" = None
+    """Of a sandbox that runs the image itself, so that nothing stands in for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageFacts:
+    """What an image says of itself."""
+
+    env: Mapping[str, str]
+    workdir: str = "/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +61,7 @@ class Base:
     """The version that the image promises, as `3.12`."""
     notes: tuple[Say, ...]
     key: str
+    workdir: str = "/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +96,10 @@ def _base(reference: str, host: Host) -> Base:
     named = parse_reference(reference)
     if named is None:
         raise Refused("base", "base.reference", image=reference)
+    if host.image is not None:
+        key = hashlib.sha256(f"{reference}\n{sorted(host.image.env.items())}".encode()).hexdigest()
+        env = {"PATH": PATH, **host.image.env}
+        return Base(reference, "image", host.platform, MappingProxyType(env), None, (), key, host.image.workdir)
     family = _family(named)
     other = next((why for word, why in _OTHER_SYSTEMS.items() if word in named.tag), None)
     why = other if family.get("take") != "refused" and other else str(family.get("why", ""))

@@ -68,7 +68,7 @@ class StageBuilder:
         self.env: dict[str, str] = dict(parent.env if parent else base.env)
         """Of ENV and ARG, as commands see it."""
         self.image_env: dict[str, str] = dict(parent.image_env if parent else base.env)
-        self.workdir: str = parent.workdir if parent else "/"
+        self.workdir: str = parent.workdir if parent else base.workdir
         self.user: str | None = parent.user if parent else None
         self.shell: tuple[str, ...] = parent.shell if parent else _SHELL
         self.entrypoint: tuple[str, ...] = parent.entrypoint if parent else ()

@@ -1,10 +1,9 @@
 """Harbor's environment over local sandboxes: the Dockerfile replayed as layers, or the image approximated."""
 
 import asyncio
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from harbor.environments.capabilities import EnvironmentCapabilities, EnvironmentResourceCapabilities
 from harbor.models.task.config import NetworkMode, NetworkPolicy
@@ -23,18 +22,12 @@ from rlx.sandboxes.replay import replayable
 from rlx.texts import words
 
 IMPORT_PATH: Final = "rlx.sandboxes.local.harbor:LocalEnvironment"
-_COMMAND: Final = ("sh", "-c", "sleep infinity")
-"""What Harbor's own containers run, by way of the image's ENTRYPOINT where it has one."""
 _LOOPBACK: Final = "127.0.0.1"
 _LONGEST_DOCKERFILE: Final = 1024 * 1024
 
 
 class LocalEnvironment(SandboxEnvironment):
     """Refuses what it cannot keep: an allow-list of hosts, compose, GPUs, images that the host's system is not like."""
-
-    def __init__(self, *args: Any, **settings: Any) -> None:
-        self._entrypoint: tuple[str, ...] = ()
-        super().__init__(*args, **settings)
 
     @staticmethod
     def type() -> str:
@@ -84,11 +77,6 @@ class LocalEnvironment(SandboxEnvironment):
         return await self.sandbox.terminal(
             argv, env=self._merge_env(dict(env)), user=None if whom is None else str(whom)
         )
-
-    async def _ready(self) -> None:
-        if self._entrypoint:
-            command = shlex.join((*self._entrypoint, *_COMMAND))
-            await self.sandbox.exec(f"setsid {command} < /dev/null > /dev/null 2>&1 &")
 
     async def _spec(self) -> SandboxSpec:
         config = self.task_env_config

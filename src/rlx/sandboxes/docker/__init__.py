@@ -1,0 +1,1 @@
+"""The kind `docker`: Harbor's own environment, where an engine answers."""
