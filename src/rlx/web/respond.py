@@ -98,6 +98,11 @@ def url_without(url: URL, parameter: str) -> str:
     return kept.path + (f"?{kept.query}" if kept.query else "")
 
 
+def reply(request: Request, value: Json) -> Response:
+    """An answer of the API that others may keep as far as it is public."""
+    return cached(request, Response(to_bytes(value), media_type="application/json"), viewer_of(request))
+
+
 def to_bytes(value: Json) -> bytes:
     return json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
 

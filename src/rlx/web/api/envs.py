@@ -23,7 +23,7 @@ from rlx.web.pages.revisions import ChangedRef, Sha, compare, revisions_json
 from rlx.web.pages.task import but_same, relatives_of, task_json, with_same
 from rlx.web.progress import events
 from rlx.web.queries import AskedTasks, Limit
-from rlx.web.respond import cached, to_bytes
+from rlx.web.respond import reply, to_bytes
 from rlx.web.rollouts import options_here
 from rlx.web.site import links_of, open_asked, site_of, viewer_of
 from rlx.web.sse import EventStream, last_event_id
@@ -129,10 +129,6 @@ async def progress(request: Request, key: Key) -> Response:
 def chance(key: EnvKey, ref: str, url: str) -> Response:
     body: Json = {"id": str(key), "ref": ref, "url": url}
     return Response(to_bytes(body), 200, {"cache-control": "no-store"}, "application/json")
-
-
-def reply(request: Request, value: Json) -> Response:
-    return cached(request, Response(to_bytes(value), media_type="application/json"), viewer_of(request))
 
 
 async def _found(request: Request, key: EnvKey, ref: str | None, path: str, offset: int = 0) -> Listing | Blob:

@@ -17,11 +17,10 @@ from rlx.runners.models.pool import Order, PoolModel, Price, in_order, search
 from rlx.runners.models.probe import Probe, listed, probe
 from rlx.store.rollouts.query import Filters
 from rlx.texts import words
-from rlx.web.api.envs import reply
 from rlx.web.api.runs import read_json
 from rlx.web.api.schemas import EndpointRequest
 from rlx.web.rates import Rate
-from rlx.web.respond import VARY, to_bytes
+from rlx.web.respond import VARY, reply, to_bytes
 from rlx.web.rollouts import named_viewer, rollouts_of
 from rlx.web.site import site_of
 

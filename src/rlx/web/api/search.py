@@ -10,13 +10,12 @@ from rlx.ids import EnvKey, parse_key
 from rlx.model import EnvQuery
 from rlx.telemetry import span
 from rlx.texts import DEFAULT
-from rlx.web.api.envs import reply
 from rlx.web.catalog_status import status_json
 from rlx.web.collections import check_collection, collections_json, offered
 from rlx.web.lists import env_card, env_list, hit_list
 from rlx.web.private import asked_of, only_theirs
 from rlx.web.queries import AskedEnvs, AskedHits
-from rlx.web.respond import cached, to_bytes
+from rlx.web.respond import cached, reply, to_bytes
 from rlx.web.site import site_of, viewer_of
 
 MAX_TREND = 48
