@@ -94,9 +94,11 @@ def is_public(address: str) -> bool:
     except ValueError:
         return False
     if isinstance(ip, ipaddress.IPv6Address):
+        if ip.scope_id is not None:
+            return False
         if ip in _NAT64:
             return is_public(str(ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)))
-        if ip.scope_id is not None or ip not in _UNICAST:
+        if ip not in _UNICAST:
             return False
     apart = any(ip.version == net.version and ip in net for net in _APART)
     return ip.is_global and not (ip.is_multicast or ip.is_reserved or apart)
