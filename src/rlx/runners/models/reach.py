@@ -1,6 +1,7 @@
 """How the model of a rollout is reached: from what was picked and handed over to a function that asks it."""
 
 import math
+import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -38,7 +39,9 @@ def sender(model: ModelUse, handed: Handed, *, sleep: Callable[[float], Awaitabl
             hint="Start the rollout again.",
         )
     any_address = handed.any_address or model.provider == ROUTER
-    server = Server(handed.base_url, handed.api_key, any_address, _transport(model, handed))
+    server = Server(handed.base_url, handed.api_key, any_address)
+    if handed.hub_folder is not None and model.provider == ROUTER:
+        server = _in_process(handed.base_url, handed.hub_folder)
 
     async def ask(body: Mapping[str, Any]) -> tuple[int, Any]:
         try:
@@ -54,15 +57,13 @@ def name_of(model: ModelUse) -> str:
     return f"{model.id}:{model.route}" if model.route else model.id
 
 
-def hub_in_process(folder: str) -> httpx2.AsyncBaseTransport:
-    """A hub that is a folder, in place of the network."""
+def _in_process(base_url: str, folder: str) -> Server:
+    """The router of a hub that is a folder, in place of the network, with a user of its own: whoever has the folder."""
     from rlx.localhub import LocalHub  # imported late: a process that talks to the Hub does without
 
-    return httpx2.ASGITransport(app=LocalHub(Path(folder)).app)
-
-
-def _transport(model: ModelUse, handed: Handed) -> httpx2.AsyncBaseTransport | None:
-    return hub_in_process(handed.hub_folder) if handed.hub_folder and model.provider == ROUTER else None
+    key = secrets.token_hex(8)
+    hub = LocalHub(Path(folder), users={key: "folder"})
+    return Server(base_url, key, any_address=True, transport=httpx2.ASGITransport(app=hub.app))
 
 
 async def _asked(server: Server, body: Mapping[str, Any], sleep: Callable[[float], Awaitable[None]]) -> tuple[int, Any]:
