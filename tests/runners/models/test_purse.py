@@ -46,7 +46,7 @@ async def drained(send: Send, *, by: int, body: Mapping[str, Any] = ASK) -> list
     """Statuses of calls that `by` callers make until each is refused."""
 
     async def caller() -> list[int]:
-        statuses = []
+        statuses: list[int] = []
         while not statuses or statuses[-1] == 200:
             statuses.append((await send(body))[0])
         return statuses
