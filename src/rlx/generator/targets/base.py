@@ -40,6 +40,8 @@ class Target:
     mutants: Sequence[Mutant]
     validators: Sequence[Sequence[str]] = ()
     """Commands of the framework that check the variant, run in its folder. `{package}` is the environment's name."""
+    imports: str = ""
+    """A statement that imports what the variant imports of the framework; its time is what the framework costs."""
     served: Sequence[str] = ()
     """The command that serves the variant, run in its folder with HOST and PORT set. Empty: nothing is served."""
     ready: str = "/"

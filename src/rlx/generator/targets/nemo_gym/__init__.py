@@ -14,6 +14,7 @@ TARGET = Target(
     folder=Path(__file__).parent,
     package="resources_servers/{package}",
     mutants=MUTANTS,
+    imports="import nemo_gym.base_resources_server",
     validators=(
         (
             *("gym", "env", "validate", "--model", "none", "--model-url", "http://127.0.0.1:9/v1", "--model-api-key"),

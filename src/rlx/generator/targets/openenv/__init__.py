@@ -13,6 +13,7 @@ TARGET = Target(
     folder=Path(__file__).parent,
     package="server",
     mutants=MUTANTS,
+    imports="import openenv.core.env_server.mcp_environment",
     validators=(("openenv", "validate", ".", "--level", "static"),),
     served=("python", "-m", "server.app"),
     ready="/health",

@@ -13,6 +13,7 @@ TARGET = Target(
     folder=Path(__file__).parent,
     package=".",
     mutants=MUTANTS,
+    imports="import openreward.environments",
     served=("python", "server.py"),
     ready="/health",
 )

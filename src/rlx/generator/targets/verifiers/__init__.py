@@ -13,7 +13,8 @@ TARGET = Target(
     folder=Path(__file__).parent,
     package="{package}",
     mutants=MUTANTS,
+    imports="import verifiers.v1",
     validators=(
-        ("vf-validate", "{name}", "--runtime.type", "subprocess", "--no-rich", "--only-setup", "-o", "{scratch}"),
+        ("vf-validate", "{name}", "--runtime.type", "subprocess", "--no-rich", "--only-setup", "-o", "outputs"),
     ),
 )
