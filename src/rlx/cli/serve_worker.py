@@ -15,7 +15,7 @@ FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
 """Seconds before a worker that ended is started again, doubled each time that it ends soon."""
 ENDS = 60.0
 """Seconds that a worker has to end by itself."""
-_VARIABLES = ("RLX_CACHE_DIR", "RLX_DATABASE_URL", "RLX_VIEWER_URL", "RLX_TRUST_LOCAL")
+_VARIABLES = ("RLX_CACHE_DIR", "RLX_DATABASE_URL", "RLX_VIEWER_URL", "RLX_TRUST_LOCAL", "RLX_SANDBOXES")
 
 
 def can_work() -> bool:
@@ -52,8 +52,10 @@ def command(settings: Settings, slots: int) -> list[str]:
 def variables(settings: Settings) -> dict[str, str]:
     """Of this process's environment what a worker may know, and where it works."""
     from rlx.jobs.worker_process import KEPT_VARIABLES
+    from rlx.sandboxes.named import variables_of
 
-    kept = {name: value for name, value in os.environ.items() if name in {*KEPT_VARIABLES, *_VARIABLES}}
+    known = {*KEPT_VARIABLES, *variables_of(settings.sandboxes), *_VARIABLES}
+    kept = {name: value for name, value in os.environ.items() if name in known}
     return kept | {"RLX_CACHE_DIR": str(settings.cache_dir)}
 
 

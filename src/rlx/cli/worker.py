@@ -15,7 +15,9 @@ def worker(
     hub: HubOption = None,
     demo: DemoOption = False,
     store: StoreOption = None,
-    slots: Annotated[int, typer.Option("--slots", min=1, max=64, help="Rollouts at once.")] = 2,
+    slots: Annotated[
+        int, typer.Option("--slots", min=1, max=64, help="Rollouts at once, in each kind of sandbox.")
+    ] = 2,
     parent: Annotated[
         int | None, typer.Option("--parent", metavar="PID", help="End with this process, which started it.")
     ] = None,
@@ -34,6 +36,8 @@ def worker(
 
     from rlx.cli.serve_worker import can_work
     from rlx.jobs.worker_process import die_with, scrub_environment, serve_worker
+    from rlx.sandboxes.hf.kind import point_client_at
+    from rlx.sandboxes.named import variables_of
     from rlx.services import create_services
     from rlx.telemetry import configure_logging
 
@@ -41,7 +45,8 @@ def worker(
         raise BadInput("Rollouts need Linux and the extra `run`.", hint="pip install 'rl-explorer[run]'")
     if parent is not None:
         die_with(parent)
-    scrub_environment(os.environ)
+    scrub_environment(os.environ, variables_of(settings.sandboxes))
+    point_client_at(settings.hub)
     configure_logging(verbose=verbose)
 
     async def main() -> None:

@@ -13,7 +13,7 @@ import secrets
 import shutil
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Protocol
@@ -37,6 +37,7 @@ from rlx.runners.relay import Relay
 from rlx.runners.seats.desk import Desk
 from rlx.runners.workers import Handed, WorkerCard, announce, began_at, cards, is_alive, workers_folder
 from rlx.sandboxes.local.kind import Local
+from rlx.sandboxes.registry import entries as kinds
 from rlx.settings import Settings
 
 _log = logging.getLogger(__name__)
@@ -45,6 +46,7 @@ KEPT_VARIABLES: Final = frozenset(
     (
         *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TZ", "TMPDIR", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE"),
         *("SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_CACHE_HOME", "XDG_DATA_HOME", "PYTHONPATH", "PYTHONHOME"),
+        *("DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY"),
         *("VIRTUAL_ENV", "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"),
     )
 )
@@ -69,9 +71,10 @@ class Library(Protocol):
     ) -> Environment: ...
 
 
-def scrub_environment(environment: MutableMapping[str, str]) -> None:
-    """Leave what a worker needs, and switch off what its libraries would send. This machine is reached directly."""
-    for name in [name for name in environment if name not in KEPT_VARIABLES]:
+def scrub_environment(environment: MutableMapping[str, str], more: Collection[str] = ()) -> None:
+    """Leave what a worker needs and `more`, switch off what its libraries send. This machine is reached directly."""
+    kept = {*KEPT_VARIABLES, *more}
+    for name in [name for name in environment if name not in kept]:
         del environment[name]
     environment.update(SWITCHES)
     for name in ("no_proxy", "NO_PROXY"):
@@ -101,12 +104,13 @@ async def serve_worker(library: Library, rollouts: Rollouts, settings: Settings,
         runners = {entry.name: entry.load(surroundings) for entry in entries()}
         local = Local(settings)
         names = [entry.name for entry in agents()]
+        offered: dict[str, int] = dict.fromkeys((*(entry.name for entry in kinds()), *settings.sandboxes), slots)
         folder = workers_folder(settings)
         worker = Worker(
             id=id,
             rollouts=rollouts,
             runners=runners,
-            offer=Offer(list(runners), names, {local.name: slots}),
+            offer=Offer(list(runners), names, dict[str | None, int](offered.items())),
             materialize=materializer(library),
             folder=settings.cache_dir / "work" / id,
             clean=lambda: _clean(local.reap, settings.cache_dir / "work", folder),
@@ -115,9 +119,7 @@ async def serve_worker(library: Library, rollouts: Rollouts, settings: Settings,
         app.add_route("/control/rollouts/{id}", _hearing(worker, key), methods=["PUT"])
         server = _Server(_quiet(app))
         serving = asyncio.create_task(server.serve(sockets=[listener]))
-        card = WorkerCard(
-            id, os.getpid(), began_at(os.getpid()), port, key, tuple(runners), tuple(names), {local.name: slots}
-        )
+        card = WorkerCard(id, os.getpid(), began_at(os.getpid()), port, key, tuple(runners), tuple(names), offered)
         path = announce(folder, card)
         try:
             worker.folder.mkdir(parents=True, mode=0o700)  # of a worker that is announced: others take away the rest

@@ -5,7 +5,7 @@ The one way from the site and from the command line. Whatever a form offered is 
 
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -28,11 +28,13 @@ from rlx.runners.judge_asked import FIELDS as JUDGE_FIELDS
 from rlx.runners.judge_asked import chosen
 from rlx.runners.models.choose import choose, within_limits
 from rlx.runners.models.router import Router
-from rlx.runners.qualify import Verdict, material, qualify
+from rlx.runners.qualify import Verdict, material, qualify, qualify_compose, qualify_image
 from rlx.runners.ready import need
 from rlx.runners.workers import Handed, hand_over, living, workers_folder
 from rlx.sandboxes.base import Impossible, Possible
+from rlx.sandboxes.hf.kind import HF
 from rlx.sandboxes.local.kind import Local
+from rlx.sandboxes.named import environments
 from rlx.sandboxes.registry import entries, sandbox_kind
 from rlx.settings import Settings
 from rlx.store.instance import Instance
@@ -96,7 +98,10 @@ class Services(Protocol):
 class _Seen:
     """What the files of a task say of running it here."""
 
-    verdict: Verdict | None
+    verdicts: Mapping[str, Verdict]
+    """By kind of sandbox."""
+    outside: Verdict | None
+    """Of sandboxes that Harbor makes itself."""
     has_solution: bool
     minutes: float | None
     judge: JudgePlan | None = None
@@ -126,7 +131,7 @@ class Launcher:
     ) -> tuple[RunOption, ...]:
         """The ways to run a task, those that cannot here with the reason. Raises what opening an environment raises."""
         environment = await self._services.library.open(key, viewer, revision=revision)
-        return await self._options(environment, ref)
+        return await self._options(environment, ref, viewer)
 
     async def start(self, asked: Asked, viewer: Viewer) -> Rollout:
         """Let a rollout wait for a worker.
@@ -139,7 +144,7 @@ class Launcher:
         environment = await self._services.library.open(key, viewer, revision=asked.revision)
         ref = await environment.canonical(asked.ref)
         task = await environment.task(ref)
-        option = _picked(await self._options(environment, ref), asked)
+        option = _picked(await self._options(environment, ref, viewer, asked.sandbox), asked)
         entry = self._agent(option, asked.agent)
         fields = checked_fields(option, asked.fields)
         variables = checked_variables(option, asked.variables, solves=entry.needs_solution)
@@ -153,7 +158,7 @@ class Launcher:
             handed = replace(handed or Handed(), bindings=variables)
         plan = (await self._look_at(environment, ref)).judge
         judge, handed = chosen(plan, fields, variables, model, handed)
-        if info.restricted:
+        if info.restricted or option.sandbox == HF.name:
             handed = replace(handed or Handed(), hub_token=viewer.token)
         now = utc_now()
         rollout = Rollout(
@@ -189,11 +194,18 @@ class Launcher:
             await hand_over(workers, rollout.id, None)
         return started
 
-    async def _options(self, environment: Environment, ref: str) -> tuple[RunOption, ...]:
+    async def _options(
+        self, environment: Environment, ref: str, viewer: Viewer, named: str | None = None
+    ) -> tuple[RunOption, ...]:
+        """`named`: one of Harbor's other environments is offered too, which takes what Docker takes."""
         found = await environment.run_options(ref)
-        return tuple([await self._here(option, environment, ref) for option in found])
+        if named is not None and named in environments():
+            label = say("harbor.sandbox.named", name=named)
+            docker = [option for option in found if option.sandbox == "docker"]
+            found = (*found, *(replace(option, sandbox=named, label=label, notes=()) for option in docker))
+        return tuple([await self._here(option, environment, ref, viewer) for option in found])
 
-    async def _here(self, option: RunOption, environment: Environment, ref: str) -> RunOption:
+    async def _here(self, option: RunOption, environment: Environment, ref: str, viewer: Viewer) -> RunOption:
         """What becomes of a format's option on this machine."""
         if not (option.ok or option.reason == NOT_YET) or option.runner != RUNNER:
             return option
@@ -201,13 +213,17 @@ class Launcher:
         if not settings.rollouts_enabled:
             return replace(option, ok=False, reason=say("launch.off"))
         kind = option.sandbox or ""
-        if kind not in {entry.name for entry in entries()}:
+        if kind not in {entry.name for entry in entries()} and kind not in environments():
             return replace(option, ok=False, reason=say("launch.no_sandbox"))
         machine = await self._can_run(kind)
         if isinstance(machine, Impossible):
             return replace(option, ok=False, reason=machine.why, notes=(machine.hint,) if machine.hint else ())
+        if kind == HF.name and viewer.token is None:
+            return replace(option, ok=False, reason=say("sandbox.hf.token"), notes=(say("sandbox.hf.token_hint"),))
         seen = await self._look_at(environment, ref)
-        notes, warnings, verdict = option.notes, option.warnings, seen.verdict
+        if seen.judge is not None and kind != Local.name:
+            return replace(option, ok=False, reason=say("launch.judge_local"))
+        notes, warnings, verdict = option.notes, option.warnings, seen.verdicts.get(kind, seen.outside)
         if verdict is not None:
             if verdict.reason is not None:
                 return replace(option, ok=False, reason=verdict.reason, source=verdict.source)
@@ -254,10 +270,11 @@ class Launcher:
             return known[1]
         looked_at = await material(environment, ref)
         if looked_at is None:
-            return _Seen(None, has_solution=True, minutes=None)
+            return _Seen({}, None, has_solution=True, minutes=None)
         verdict = await anyio.to_thread.run_sync(lambda: qualify(looked_at, Local(self._services.settings).host()))
+        verdicts, outside = {Local.name: verdict, HF.name: qualify_image(looked_at)}, qualify_compose(looked_at)
         judge = plan_judge(looked_at.settings)
-        seen = _Seen(verdict, looked_at.has_solution, looked_at.minutes, judge, looked_at.network)
+        seen = _Seen(verdicts, outside, looked_at.has_solution, looked_at.minutes, judge, looked_at.network)
         if name is not None:
             self._seen[name] = (time.monotonic(), seen)
             self._seen.move_to_end(name)

@@ -13,7 +13,9 @@ from rlx.formats.base import Environment
 from rlx.index.environment import IndexedEnvironment
 from rlx.model import Blob, FileEntry, Listing
 from rlx.runners.reach import NETWORK, grading, is_grader, places
-from rlx.sandboxes.dockerfile import Entry, Host, Plan, Refusal, base_of, needs, plan, told
+from rlx.sandboxes.docker.compose import danger
+from rlx.sandboxes.dockerfile import Entry, Host, ImageFacts, Plan, Refusal, base_of, needs, plan, told
+from rlx.sandboxes.hf.fit import unfit
 from rlx.sandboxes.replay import replayable
 from rlx.texts import Say, say
 
@@ -130,6 +132,31 @@ def qualify(found: Material, host: Host) -> Verdict:
     if verdict.reason is not None:
         return verdict
     return replace(verdict, warnings=(*verdict.warnings, *grading(found.texts)))
+
+
+def qualify_image(found: Material) -> Verdict:
+    """Whether a sandbox of the image itself can be made into the environment of a task."""
+    text = found.texts.get(DOCKERFILE)
+    if text is None or found.context is None or found.image is not None:
+        return Verdict()
+    ignored = found.texts.get("environment/.dockerignore")
+    made = plan(text, found.context, host=Host("", image=ImageFacts({})), dockerignore=ignored)
+    if isinstance(made, Refusal):
+        return Verdict(made.why, f"{DOCKERFILE}:{made.line}" if made.line else DOCKERFILE)
+    lacking = unfit(made)
+    if lacking is not None:
+        return Verdict(lacking[0], f"{DOCKERFILE}:{lacking[1]}")
+    return Verdict(notes=made.notes)
+
+
+def qualify_compose(found: Material) -> Verdict:
+    """Whether the compose files of a task stay in their containers, as far as they were read."""
+    for path, text in found.texts.items():
+        if "compose" in path and path.endswith((".yml", ".yaml")):
+            what = danger(text)
+            if what is not None:
+                return Verdict(say("sandbox.named.compose", path=path, what=what), path)
+    return Verdict()
 
 
 def _made_by(found: Material, host: Host) -> Verdict:

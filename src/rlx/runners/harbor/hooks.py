@@ -36,8 +36,8 @@ _ANY_SANDBOX: Final = "docker"
 class Reach:
     """What of one rollout is reached through the hooks."""
 
-    import_path: str
-    """`module:Class` of its Harbor environment."""
+    import_path: str | None
+    """`module:Class` of its Harbor environment; None: Harbor's own, by the name of the rollout's sandbox."""
     attach: Callable[[Trial], None]
     bindings: Mapping[str, str]
     for_grader: Mapping[str, str] = field(default_factory=dict)
@@ -68,8 +68,11 @@ def _install_sandboxes() -> None:
         reach = CURRENT.get(None)
         if reach is None:
             return build(**settings)
-        config: TrialConfig = build(**{**settings, "sandbox": _ANY_SANDBOX})
-        environment = EnvironmentConfig(import_path=reach.import_path, delete=True)
+        own = {"sandbox": _ANY_SANDBOX} if reach.import_path is not None else {}
+        config: TrialConfig = build(**{**settings, **own})
+        environment = config.environment
+        if reach.import_path is not None:
+            environment = EnvironmentConfig(import_path=reach.import_path, delete=True)
         verifier = config.verifier.model_copy(update={"env": {**config.verifier.env, **reach.for_grader}})
         return config.model_copy(update={"environment": environment, "verifier": verifier})
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import shlex
 from contextlib import ExitStack
 from importlib import import_module
 from importlib.metadata import version
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from fastapi import FastAPI
+from harbor.environments.base import BaseEnvironment
 from harbor.trial.hooks import LogEntry, TrialEvent, TrialHookEvent
 from harbor.trial.trial import Trial
 from openenv.core.harness.capture.sessions import Upstream
@@ -25,6 +27,7 @@ from rlx.runners.harbor.budget import Budget
 from rlx.runners.harbor.capture import create_capture
 from rlx.runners.harbor.human import seated
 from rlx.runners.harbor.judging import INSIDE, Judging, figures, judged
+from rlx.runners.harbor.places import Where, check_outside, where
 from rlx.runners.models.purse import Purse, price_of
 from rlx.runners.registry import Surroundings
 from rlx.runners.relay import Line, Relay, sender
@@ -34,8 +37,7 @@ from rlx.runners.seats.seat import SEAT
 from rlx.runners.stages import GRACE
 from rlx.runners.watch import Watch
 from rlx.sandboxes.base import Address
-from rlx.sandboxes.harbor import PLACE, Place, SandboxEnvironment
-from rlx.sandboxes.local.harbor import IMPORT_PATH
+from rlx.sandboxes.harbor import PLACE, Place, SandboxEnvironment, aside, before_verification
 from rlx.sandboxes.local.installed.layer import COMMAND, prepared
 from rlx.sandboxes.local.kind import Local
 from rlx.texts import Say, words
@@ -57,6 +59,7 @@ class HarborRunner:
         import_module("harbor.agents.terminus_2.terminus_2")  # which takes seconds, and is loaded when first asked for
         for name in ("harbor", "openenv", "LiteLLM"):  # what they log of a trial is in its own files
             logging.getLogger(name).setLevel(logging.CRITICAL)
+        self._settings = surroundings.settings
         self._local = Local(surroundings.settings)
         self._relay = surroundings.relay
         self._url = surroundings.url
@@ -66,13 +69,17 @@ class HarborRunner:
         surroundings.mount("/seats", self._desk.app)
 
     async def run(self, run: Run) -> Outcome:
-        return await _Running(self._local, self._capture, self._relay, self._url, run, self._desk).play()
+        place = where(run, self._local, self._settings)
+        return await _Running(self._local, place, self._capture, self._relay, self._url, run, self._desk).play()
 
 
 class _Running:
     """One rollout."""
 
-    def __init__(self, local: Local, capture: FastAPI, relay: Relay, url: str, run: Run, desk: Desk) -> None:
+    def __init__(
+        self, local: Local, where: Where, capture: FastAPI, relay: Relay, url: str, run: Run, desk: Desk
+    ) -> None:
+        self._where = where
         self._capture = capture
         self._relay = relay
         self._url = url
@@ -85,7 +92,7 @@ class _Running:
         self._paths = {str(run.work): "[work]", str(run.task): "[task]", str(local.folder): "[sandbox]"}
         self._scrub = self._scrubbing()
         self._watch = Watch(self._emit, run.rollout.model, quiet=self._is_quiet)
-        self._place = Place(local, told=self._hear_build, noted=self._note)
+        self._place = Place(where.kind, told=self._hear_build, noted=self._note)
         self._line: Line | None = None
         self._budget = Budget()
         self._desk = desk
@@ -94,6 +101,8 @@ class _Running:
         PLACE.set(self._place)
         try:
             with ExitStack() as stack:
+                if self._where.import_path is None:
+                    await asyncio.to_thread(check_outside, self._run, self._where.kind.name)
                 self._judge(stack)
                 self._furnish()
                 stack.enter_context(seated(self._run, self._desk, self._emit, self._scrub))
@@ -120,7 +129,7 @@ class _Running:
         judging = judged(run.rollout, run.handed, run.task, relay=self._relay, registry=registry, connect=self._connect)
         self._judging = stack.enter_context(judging)
         bindings = {**self._judging.bindings, **run.handed.bindings}
-        hooks.CURRENT.set(hooks.Reach(IMPORT_PATH, self._attach, bindings, self._judging.for_grader))
+        hooks.CURRENT.set(hooks.Reach(self._where.import_path, self._attach, bindings, self._judging.for_grader))
         if self._judging.meter is not None:
             self._scrub = self._scrubbing()
             self._place.forward = Address("127.0.0.1", int(self._url.rpartition(":")[2]))
@@ -196,22 +205,24 @@ class _Running:
     async def _on_agent(self, event: TrialHookEvent) -> None:
         self._run.stages.begin("agent")
         await self._run.settle()
-        if not self._is_quiet and self._sandbox is not None:
-            await self._sandbox.sandbox.exec("touch /.rlx-begun", cwd="/", user="root")
+        if not self._is_quiet and self._environment is not None:
+            await aside(self._environment, "touch /.rlx-begun")
 
     async def _on_agent_end(self, event: TrialHookEvent) -> None:
         """Which files the agent wrote; of no importance to its reward, and so never a reason to fail."""
-        if self._is_quiet or self._sandbox is None:
+        environment = self._environment
+        if self._is_quiet or environment is None:
             return
-        folder = self._sandbox.sandbox.spec.workdir
-        folders = f"{folder} {_FOLDERS}" if folder != "/" else _FOLDERS
+        ours = isinstance(environment, SandboxEnvironment)
+        folder = environment.sandbox.spec.workdir if ours else environment.task_env_config.workdir or "/app"
+        folders = f"{shlex.quote(folder)} {_FOLDERS}" if folder != "/" else _FOLDERS
         try:
-            done = await self._sandbox.sandbox.exec(_CHANGED.format(folders=folders), cwd="/", user="root", timeout=20)
-        except SandboxError as error:
-            _log.info("Changed files are not told: %s", error.message)
+            _, told = await aside(environment, _CHANGED.format(folders=folders), seconds=20)
+        except (SandboxError, RuntimeError) as error:
+            _log.info("Changed files are not told: %s", error)
             return
         items = {}
-        for line in done.stdout.decode("utf-8", "replace").splitlines():
+        for line in told.splitlines():
             size, _, path = line.partition("\t")
             if size.isdigit() and path:
                 items[path] = {"path": path, "change": "written", "size": int(size)}
@@ -220,9 +231,9 @@ class _Running:
 
     async def _on_verification(self, event: TrialHookEvent) -> None:
         self._run.stages.begin("verify")
-        if self._sandbox is not None and not self._is_separate:
+        if self._environment is not None and not self._is_separate:
             keep = bool(self._run.rollout.fields.get("keep_processes"))
-            await self._sandbox.before_verification(keep_processes=keep)
+            await before_verification(self._environment, keep_processes=keep)
 
     async def _on_end(self, event: TrialHookEvent) -> None:
         self._failed_in = self._run.stages.current
@@ -234,9 +245,11 @@ class _Running:
             self._emit("log", {"text": entry.text, "source": "setup"})
 
     @property
-    def _sandbox(self) -> SandboxEnvironment | None:
+    def _environment(self) -> BaseEnvironment | None:
+        """The agent's, while it runs."""
         environment = self._trial.agent_environment if self._trial is not None else None
-        return environment if isinstance(environment, SandboxEnvironment) and environment.is_running else None
+        gone = isinstance(environment, SandboxEnvironment) and not environment.is_running
+        return None if gone else environment
 
     @property
     def _is_separate(self) -> bool:

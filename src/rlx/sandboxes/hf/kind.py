@@ -1,7 +1,7 @@
 """The kind `hf`: whether a Hub has sandboxes, and new ones on the account of a token."""
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -27,10 +27,8 @@ class Account:
 
     token: str = field(repr=False)
     labels: Mapping[str, str] = field(default_factory=dict)
-    host: str = ""
-    """Names this machine and store, among all whose sandboxes run on the account."""
-    living: Callable[[], Collection[str]] = lambda: ()
-    """Names of the workers of `host` that run. Blocks."""
+    is_alive: Callable[[str], bool] = lambda worker: True
+    """Whether a worker of this host still runs, by its label. Blocks."""
 
 
 class HF:

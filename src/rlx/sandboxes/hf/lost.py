@@ -12,21 +12,20 @@ from rlx.sandboxes.hf.kind import Account
 _log = logging.getLogger(__name__)
 
 HOST: Final = "rlx-host"
+"""Names a machine and its store, among all whose sandboxes run on an account."""
 WORKER: Final = "rlx-worker"
 ROLLOUT: Final = "rlx-rollout"
 SANDBOX: Final = "rlx-sandbox"
 
 
 def end_lost(api: HfApi, namespace: str, account: Account) -> int:
-    """End what workers of this host left that are gone, and earlier tries at the same rollout. How many. Blocks."""
-    if not account.host:
+    """End what workers of this host left that are gone. How many. Blocks."""
+    host, ended = account.labels.get(HOST), 0
+    if host is None:
         return 0
-    living, ended = set(account.living()), 0
     try:
-        for job in api.list_jobs(status="RUNNING", labels={HOST: account.host}, namespace=namespace):
-            labels = job.labels or {}
-            again = labels.get(ROLLOUT) == account.labels.get(ROLLOUT) and labels.get(WORKER) != account.labels[WORKER]
-            if again or labels.get(WORKER) not in living:
+        for job in api.list_jobs(status="RUNNING", labels={HOST: host}, namespace=namespace):
+            if not account.is_alive((job.labels or {}).get(WORKER, "")):
                 api.cancel_job(job_id=job.id, namespace=namespace)
                 ended += 1
     except (HfHubHTTPError, httpx2.HTTPError) as error:
