@@ -15,14 +15,19 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A mistake that a wrapper could hold: `old` in `file` becomes `new`."""
+    """A mistake that a wrapper could hold, as texts in a file that become others.
+
+    In file and texts `{package}` is the environment's name, `{class}` the domain class, `{tool}` the first tool,
+    `{spoil}` the arguments taken wrongly, `{leak}` a statement that answers with tasks and what they hide, and
+    `{hidden}` the first task's hidden keys as JSON.
+    """
 
     kind: str
     """One of reward, done, shared_state, error, coercion, leaked_answer, tool_name, split."""
     file: str
-    """In the variant's folder; `{package}` is the environment's name."""
-    old: str
-    new: str
+    """In the variant's folder."""
+    changes: Sequence[tuple[str, str]]
+    """What becomes what, at its first occurrence."""
 
 
 @dataclass(frozen=True, slots=True)
