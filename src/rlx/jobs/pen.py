@@ -10,6 +10,8 @@ from typing import Any, Final
 from rlx.jobs.queue_held import Changed, Entry, Held, Said
 from rlx.rollout import EventKind
 
+LINGER: Final = 0.05
+"""Seconds that what is said waits for what comes next, unless somebody waits for it."""
 MOST: Final = 500
 """Entries that may wait. Whoever has more to say is as slow as the disk."""
 
@@ -26,6 +28,7 @@ class Pen:
         self._failed = failed
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="pen")
         self._lock = threading.Lock()
+        self._hurry = threading.Event()
         self._waiting: list[Entry] = []
         self._writing: Future[None] | None = None
         self._error: Exception | None = None
@@ -41,7 +44,9 @@ class Pen:
 
     async def settle(self) -> None:
         """Wait till all of it is on the disk and in the index. Raises what `Held.update` does."""
-        writing = self._writing
+        with self._lock:
+            self._hurry.set()
+            writing = self._writing
         if writing is not None:
             await asyncio.shield(asyncio.wrap_future(writing))
         if self._error is not None:
@@ -51,6 +56,7 @@ class Pen:
         """Like `settle`, for a thread. What is said afterwards is not written, and `failed` hears of nothing more."""
         with self._lock:
             self._is_closed = True
+            self._hurry.set()
         self._pool.shutdown(wait=True)
         if self._error is not None:
             raise self._error
@@ -65,11 +71,15 @@ class Pen:
                 self._writing = self._pool.submit(self._write)
             writing = self._writing
         if is_many:
+            self._hurry.set()
             writing.result()
 
     def _write(self) -> None:
         while True:
+            self._hurry.wait(LINGER)
             with self._lock:
+                if not self._is_closed:
+                    self._hurry.clear()
                 entries, self._waiting = self._waiting, []
                 if not entries or self._error is not None:
                     self._writing = None

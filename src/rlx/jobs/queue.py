@@ -128,8 +128,9 @@ class Queue:
                 self.files.write(before)
             log = self.files.log(rollout.id)
             try:
-                self.files.write(rollout)
-                log.append("status", {"status": rollout.status})
+                # The first that its holder writes brings them to the disk; undone, it waits for another worker.
+                self.files.write(rollout, durable=False)
+                log.append("status", {"status": rollout.status}, batched=True)
                 self.index.put(connection, rollout)
             except BaseException:
                 log.close()

@@ -134,11 +134,11 @@ class EventLog:
         self._clock = clock
         self._bounds = bounds or Bounds()
         self._lock = threading.Lock()
-        self._count, size = _taken(path)
+        self._count, size = _taken(path)  # on the disk with what is appended first
         self._size = size
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._synced = clock()
-        self._behind = False
+        self._behind = size > 0
         self._told_full = self._is_full()
         self._lost = 0
 
@@ -248,7 +248,7 @@ def _taken(path: Path) -> tuple[int, int]:
     except FileNotFoundError:
         return 0, 0
     last = size = 0
-    with source, replacing(path) as target:
+    with source, replacing(path, durable=False) as target:
         for line in _lines(source):
             if not line.endswith(b"\n"):
                 break

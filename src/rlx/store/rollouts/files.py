@@ -83,8 +83,11 @@ class RolloutFiles:
 
     # The record
 
-    def write(self, rollout: Rollout) -> None:
-        """Put a record in place of the last. Raises `WrongState`, `TooLarge`, `OSError`."""
+    def write(self, rollout: Rollout, *, durable: bool = True) -> None:
+        """Put a record in place of the last. Raises `WrongState`, `TooLarge`, `OSError`.
+
+        Not `durable`, it is on the disk with the next one that is.
+        """
         folder = self._folder(rollout.id)
         data = rollout.model_dump_json(indent=1).encode()
         if len(data) > self._bounds.record_bytes:
@@ -93,7 +96,7 @@ class RolloutFiles:
         if not folder.is_dir():
             folder.mkdir(parents=True, exist_ok=True)
             sync_folder(folder.parent)
-        with replacing(folder / RECORD) as file:
+        with replacing(folder / RECORD, durable=durable) as file:
             file.write(data)
 
     def live(self, id: str) -> Rollout | None:

@@ -9,16 +9,21 @@ from typing import BinaryIO
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file to write, which is on the disk under `path` when the block ends well, and gone when it does not."""
+def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
+    """A file to write, which is on the disk under `path` when the block ends well, and gone when it does not.
+
+    Not `durable`, a failure of the power may undo it, till the next file in its folder is replaced durably.
+    """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         os.replace(temporary, path)
-        sync_folder(path.parent)
+        if durable:
+            sync_folder(path.parent)
     except BaseException:
         with suppress(OSError):  # what went wrong is told by the error that is on its way
             temporary.unlink(missing_ok=True)
