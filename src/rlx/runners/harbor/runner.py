@@ -57,8 +57,11 @@ class HarborRunner:
     def __init__(self, surroundings: Surroundings) -> None:
         hooks.install()
         import_module("harbor.agents.terminus_2.terminus_2")  # which takes seconds, and is loaded when first asked for
-        for name in ("harbor", "openenv", "LiteLLM"):  # what they log of a trial is in its own files
-            logging.getLogger(name).setLevel(logging.CRITICAL)
+        for name in ("harbor", "openenv", "LiteLLM"):  # what they log of a trial, commands too, is in its own files
+            logger = logging.getLogger(name)
+            logger.setLevel(logging.CRITICAL)
+            logger.addHandler(logging.NullHandler())
+            logger.propagate = False
         self._settings = surroundings.settings
         self._local = Local(surroundings.settings)
         self._relay = surroundings.relay

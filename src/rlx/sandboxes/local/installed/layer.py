@@ -70,7 +70,7 @@ def prepared(layers: LayerStore, agent: str) -> Prepared | None:
     return None if size is None else Prepared(recipe.key, recipe.version, size, recipe.memory_mb)
 
 
-def prepare(layers: LayerStore, agent: str, *, fetch: Fetch | None = None, index: str | None = None) -> Prepared:
+def prepare(layers: LayerStore, agent: str, *, fetch: Fetch | None = None) -> Prepared:
     """Make the layer of an agent when there is none.
 
     Blocks. Raises `NotFound`, `BadInput` for a machine that nothing is pinned for, and `Upstream` when a file cannot be
@@ -82,12 +82,19 @@ def prepare(layers: LayerStore, agent: str, *, fetch: Fetch | None = None, index
             f"{agent} has no pinned {', '.join(recipe.lacking[:3])} for {python_tag()} on this processor.",
             hint="Run it in the sandbox docker, where it is installed anew.",
         )
-    found = prepared(layers, agent)
-    if found is not None:
-        return found
+    if layers.size(recipe.key) is None:
+        make(layers, recipe, fetch=fetch)
+    made = prepared(layers, agent)
+    if made is None:
+        raise Upstream(f"The layer of {agent} was made and is gone again.", hint=f"{COMMAND} {agent}")
+    return made
+
+
+def make(layers: LayerStore, recipe: Recipe, *, fetch: Fetch | None = None) -> None:
+    """Fetch, check, unpack. Blocks. Raises `Upstream`."""
 
     def get(pinned: Pinned) -> bytes:
-        return download(pinned, index=index, fetch=fetch)
+        return download(pinned, fetch=fetch)
 
     with layers.making(recipe.key) as folder, ThreadPoolExecutor(_AT_ONCE) as pool:
         home = folder / "root" / recipe.home.removeprefix("/")
@@ -97,10 +104,6 @@ def prepare(layers: LayerStore, agent: str, *, fetch: Fetch | None = None, index
         _write_launcher(recipe, home)
         if recipe.entry:
             _compile(home / "lib", recipe)
-    made = prepared(layers, agent)
-    if made is None:
-        raise Upstream(f"The layer of {agent} was made and is gone again.", hint=f"{COMMAND} {agent}")
-    return made
 
 
 def _unpack(part: Part, data: bytes, into: Path) -> None:
