@@ -1,6 +1,7 @@
 """A real Chromium over a real server: `site` serves the fixture hub, `demo` the demo hub, `visit` opens pages."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -95,10 +96,11 @@ class Visitor:
 
 
 @contextmanager
-def served(*arguments: str, store: Path) -> Iterator[str]:
-    """The address of `rlx serve ARGUMENTS` in a process of its own."""
-    env = {"PATH": "", "HOME": str(store), "RLX_CACHE_DIR": str(store / "cache"), "RLX_STORE": str(store / "store")}
-    command = [sys.executable, "-m", "rlx", "serve", *arguments, "--port", "0", "--no-worker"]
+def served(*arguments: str, store: Path, worker: bool = False) -> Iterator[str]:
+    """The address of `rlx serve ARGUMENTS` in a process of its own, with a worker of its own if one is asked for."""
+    env = {"HOME": str(store), "RLX_CACHE_DIR": str(store / "cache"), "RLX_STORE": str(store / "store")}
+    env["PATH"] = os.environ["PATH"] if worker else ""
+    command = [sys.executable, "-m", "rlx", "serve", *arguments, "--port", "0", "--worker" if worker else "--no-worker"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=env)
     try:
         assert process.stderr is not None
@@ -110,7 +112,10 @@ def served(*arguments: str, store: Path) -> Iterator[str]:
         drain.start()
         yield address[0]
     finally:
-        process.kill()
+        if worker:
+            process.terminate()
+        else:
+            process.kill()
         process.wait()
     drain.join()
     process.stderr.close()

@@ -1,9 +1,16 @@
 """A person in the place of an agent, from end to end: a worker, Harbor's trial, a local sandbox, a terminal."""
 
 import json
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from rlx.demo import demo_hub
@@ -102,3 +109,69 @@ def test_a_person_solves_the_demo_task_by_typing(here: Machine) -> None:
     tape = [json.loads(line) for line in kept["artifacts/terminal.cast"].decode().splitlines()]
     assert tape[0]["version"] == 2
     assert "7770" not in kept["artifacts/terminal.cast"].decode()
+
+
+def test_a_person_at_a_command_line_is_graded(here: Machine) -> None:
+    hub, store = here.settings.hub, str(here.settings.store)
+    told = ["run", "shell", "acme/tasks", "tasks/plain", "--hub", hub, "--store", store, "--format", "json"]
+    ours, theirs = pty.openpty()
+    env = {**os.environ, "RLX_CACHE_DIR": str(here.settings.cache_dir)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rlx", *told],
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env=env,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    try:
+        shown = _shown(ours, b"grade when you are done")
+        assert b"Write yes into /app/done." in shown
+        os.write(ours, b'echo yes > done; echo wri""tten\r')
+        _shown(ours, b"written")
+        os.write(ours, b"exit\r")
+        _shown(ours, b"The shell has ended")
+        os.write(ours, b"\x1d")
+        _shown(ours, b"[Enter] go on")
+        os.write(ours, b"g")
+        assert process.stdout is not None
+        record = json.loads(process.stdout.read())
+    finally:
+        os.close(ours)
+        process.kill()
+        process.communicate()
+    assert (record["agent"], record["status"], record["reward"]) == ("human", "done", 1.0)
+
+
+def _shown(terminal: int, text: bytes) -> bytes:
+    """What a terminal shows until it shows this."""
+    shown, end = b"", time.monotonic() + PATIENCE
+    while text not in shown:
+        ready, _, _ = select.select([terminal], [], [], max(0.0, end - time.monotonic()))
+        assert ready, shown
+        shown += os.read(terminal, 65536)
+    return shown
+
+
+def test_the_seat_is_one_persons_at_a_time_and_nobodys_without_the_key(here: Machine) -> None:
+    rollout = here.start("tasks/plain", "human")
+    first = Sitting(here, rollout)
+    first.type('echo fi""rst\r')
+    first.until("first")
+    second = Sitting(here, rollout)
+    assert "first" in second.until("first")
+    with pytest.raises(ConnectionClosed) as closed:
+        first.until("what never comes")
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 4001
+    with pytest.raises(InvalidStatus):
+        Sitting(here, rollout, key="guessed")
+    second.type('yes | head -c 3000000; echo sh""own\r')
+    second.until("shown")
+    here.services.rollouts().queue.stop(rollout.id)
+    done = here.ended(rollout)
+    assert (done.status, done.graded) == ("cancelled", False)
+    output = [event.data for event in here.events(done) if event.kind == "output"][-1]
+    assert output["cut"] > 2_000_000
+    assert len(output["text"]) < 60_000

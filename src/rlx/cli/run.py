@@ -18,6 +18,7 @@ from rlx.cli.options import (
     read_filters,
 )
 from rlx.cli.output import Output, Record, choose_columns, note, tell_rest
+from rlx.cli.shell import shell
 from rlx.errors import BadInput
 
 if TYPE_CHECKING:
@@ -128,10 +129,10 @@ def start(
         asked = Asked(env, ref, agent, revision, runner, sandbox or None, asked_model, fields, variables, visibility)
         return await started(services, viewer, asked, wait=wait)
 
-    record = _with_rollouts(settings, work)
-    _show(Output(format), record)
+    record = with_rollouts(settings, work)
+    show_one(Output(format), record)
     if wait:
-        _exit_by(record)
+        exit_by(record)
 
 
 @app.command("watch")
@@ -151,9 +152,9 @@ def watch(
     async def work(services: "Services", viewer: "Viewer") -> Record:
         return await followed(services, viewer, id)
 
-    record = _with_rollouts(make_settings(hub, demo, store), work)
-    _show(Output(format), record)
-    _exit_by(record)
+    record = with_rollouts(make_settings(hub, demo, store), work)
+    show_one(Output(format), record)
+    exit_by(record)
 
 
 @app.command("ls")
@@ -190,7 +191,7 @@ def ls(
             if not page.rollouts or len(found) in (page.total - offset, most):
                 return found, max(len(found), page.total - offset)
 
-    records, total = _with_rollouts(make_settings(hub, demo, store), work)
+    records, total = with_rollouts(make_settings(hub, demo, store), work)
     output.table([_flat(one, output) for one in records], choose_columns(columns, COLUMNS, USUAL), id_columns=("id",))
     tell_rest(len(records), total)
 
@@ -211,7 +212,7 @@ def show(
         view = read_run(services.rollouts().views, id, viewer)
         return run_json(view), run_markdown(view)
 
-    record, markdown = _with_rollouts(make_settings(hub, demo, store), work)
+    record, markdown = with_rollouts(make_settings(hub, demo, store), work)
     Output(format).document(record, lambda: markdown, id_columns=("id",))
 
 
@@ -254,13 +255,16 @@ def export(
         return len(ids)
 
     try:
-        count = _with_rollouts(make_settings(hub, demo, store), work)
+        count = with_rollouts(make_settings(hub, demo, store), work)
     except OSError as error:
         raise BadInput(f"{to} cannot be written: {error.strerror}.") from error
     note(f"{count:,} rollouts looked at. Those that go on are left out.")
 
 
-def _with_rollouts[T](settings: "Settings", work: "Work[T]") -> T:
+app.command("shell")(shell)
+
+
+def with_rollouts[T](settings: "Settings", work: "Work[T]") -> T:
     """The result of `work`, asked for by whoever runs this machine."""
     from dataclasses import replace
 
@@ -317,7 +321,7 @@ def _variables(told: list[str] | None) -> dict[str, str]:
     return found
 
 
-def _show(output: Output, record: Record) -> None:
+def show_one(output: Output, record: Record) -> None:
     """A rollout as one row."""
     if output.format == "json":
         output.json(record)
@@ -337,6 +341,6 @@ def _flat(record: Record, output: Output) -> Record:
     }
 
 
-def _exit_by(record: Record) -> None:
+def exit_by(record: Record) -> None:
     if not record.get("graded"):
         raise typer.Exit(1)

@@ -1,6 +1,6 @@
 """Starts a rollout and follows it to its end; where this machine has no worker, with one of its own."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
 import anyio
@@ -33,27 +33,35 @@ async def started(services: Services, viewer: Viewer, asked: Asked, *, wait: boo
         if not await anyio.to_thread.run_sync(living, launcher.workers):
             note("It waits for a worker: rlx serve has one, and rlx worker is one.")
         return run_record(masked(rollout))
+    return await with_worker(services, launcher, lambda: _start_and_follow(services, launcher, asked, viewer))
+
+
+async def with_worker[T](services: Services, launcher: Launcher, work: Callable[[], Awaitable[T]]) -> T:
+    """What `work` returns, which finds a worker on this machine: one of its own where there was none.
+
+    Raises `BadInput` where none can be, `Upstream` where none is ready in time.
+    """
     if await anyio.to_thread.run_sync(living, launcher.workers):
-        return await _start_and_follow(services, launcher, asked, viewer)
+        return await work()
     if not can_work():
         raise BadInput(
             "No worker runs on this machine, and what runs rollouts is not installed.",
             hint="pip install 'rl-explorer[run]', or leave --wait out and start rlx worker elsewhere over this store.",
         )
+    ended: list[T] = []
     failed: RlxError | None = None
-    record: Record = {}
     note("No worker runs on this machine: one is started for this rollout.")
     async with anyio.create_task_group() as group:
         group.start_soon(keep_working, services.settings, 1)
         try:
             await _until_ready(launcher)
-            record = await _start_and_follow(services, launcher, asked, viewer)
+            ended.append(await work())
         except RlxError as error:  # carried out by hand: the task group would wrap it
             failed = error
         group.cancel_scope.cancel()
     if failed is not None:
         raise failed
-    return record
+    return ended[0]
 
 
 async def followed(services: Services, viewer: Viewer, id: str) -> Record:

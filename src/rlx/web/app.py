@@ -14,7 +14,7 @@ from rlx import __version__
 from rlx.errors import RlxError
 from rlx.runners.launch import Launcher
 from rlx.settings import Settings
-from rlx.web import capture
+from rlx.web import capture, seats
 from rlx.web.api import API_ROUTES
 from rlx.web.api.schemas import ErrorAnswer
 from rlx.web.assets import assets
@@ -86,6 +86,7 @@ def create_app(
             status_code=route.status,
             responses={status: {"model": ErrorAnswer} for status in _ERRORS},
         )
+    app.router.add_websocket_route(seats.PATH, seats.SeatLines().endpoint)
     app.add_route(capture.PATH, capture.forward, methods=["POST"], include_in_schema=False)
     # Added innermost first: the last one added sees a request first.
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5, exclude_content_types=_AS_THEY_ARE)

@@ -1,10 +1,12 @@
 """The files under `/static/<build>/`: read once, named by a hash of them all, kept by browsers for good."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from gzip import compress
 from hashlib import sha256
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from mimetypes import guess_type
 
 from starlette.requests import Request
@@ -23,6 +25,7 @@ SHEETS = {
     "page-environment.css": (*_CONTENT, "environment", "print"),
     "page-runs.css": (*_BASE, "explore", "runs", "print"),
     "page-run.css": (*_CONTENT, "run", "print"),
+    "page-seat.css": (*_CONTENT, "xterm", "seat", "print"),
     "page-files.css": (*_CONTENT, "files", "print"),
     "page-patterns.css": (*_CONTENT, "explore", "environment", "files", "print"),
 }
@@ -46,14 +49,22 @@ class Assets:
 @cache
 def assets() -> Assets:
     found = {item.name: item.read_bytes() for item in files("rlx.web").joinpath("static").iterdir() if item.is_file()}
+    vendored = {item.name: item.read_bytes() for item in _vendored()}
     for sheet, parts in SHEETS.items():
-        found[sheet] = b"\n".join(found[f"{part}.css"] for part in parts)
+        found[sheet] = b"\n".join({**vendored, **found}[f"{part}.css"] for part in parts)
     modules = {name.removesuffix(".js"): found[name].decode() for name in found if name.endswith(".js")}
     found |= {f"{name}.js": packed_script(modules, name).encode() for name in modules}
+    found |= vendored  # as it came: nothing of it is packed
     total = sha256()
     for name in sorted(found):
         total.update(name.encode() + b"\0" + found[name])
     return Assets(total.hexdigest()[:12], {name: _asset(name, content) for name, content in found.items()})
+
+
+def _vendored() -> Iterator[Traversable]:
+    """Scripts and styles of others, each of which has a name of its own."""
+    folders = (item for item in files("rlx.web").joinpath("vendor").iterdir() if item.is_dir())
+    yield from (item for folder in folders for item in folder.iterdir() if item.name.endswith((".js", ".css")))
 
 
 async def static(request: Request) -> Response:

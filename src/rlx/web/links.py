@@ -186,6 +186,10 @@ class Links:
     def run(self, id: str) -> str:
         return f"/run/{quote(id, safe='')}"
 
+    def seat(self, id: str) -> str:
+        """Where a person works in an agent's place."""
+        return f"{self.run(id)}/seat"
+
     def run_file(self, id: str, path: str, *, start: int = 1, view: str | None = None, nowrap: bool = False) -> str:
         """A file that a rollout kept."""
         fields = {"path": path, "view": view, "from": start, "wrap": "off" if nowrap else None}

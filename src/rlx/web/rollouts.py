@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import anyio.to_thread
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 
 from rlx.errors import NotFound, Upstream, UserError
 from rlx.ids import EnvKey
@@ -37,17 +37,17 @@ async def blocking[T](work: Callable[[], T]) -> T:
         raise Upstream("The store of rollouts cannot be read now.", retry_after=10) from error
 
 
-async def rollouts_of(request: Request) -> Rollouts:
+async def rollouts_of(request: HTTPConnection) -> Rollouts:
     """Raises `Upstream`."""
     return await blocking(site_of(request).services.rollouts)
 
 
-def launcher_of(request: Request) -> Launcher:
+def launcher_of(request: HTTPConnection) -> Launcher:
     launcher: Launcher = request.app.state.launcher
     return launcher
 
 
-async def named_viewer(request: Request) -> Viewer:
+async def named_viewer(request: HTTPConnection) -> Viewer:
     """Who asks, a bearer token's name looked up: rollouts belong to names. Raises `Forbidden`."""
     viewer = viewer_of(request)
     if viewer.kind == "session" and viewer.name is None and viewer.token is not None:

@@ -64,7 +64,7 @@ class HostCheck:
         self.allowed = {name.lower() for name in (public, *settings.allowed_hosts) if name}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
+        if scope["type"] in {"http", "websocket"}:
             hosts = Headers(scope=scope).getlist("host")
             name = host_name(hosts[0]) if len(hosts) == 1 else ""
             if not (is_loopback(name) or name in self.allowed):
@@ -72,12 +72,12 @@ class HostCheck:
                     "This server does not answer to that Host name.",
                     hint="Operators name the hosts it may use with RLX_PUBLIC_URL or RLX_ALLOWED_HOSTS.",
                 )
-                return await self.refuse(scope, error)(scope, receive, send)
+                return await _refused(self.refuse, error, scope, receive, send)
         return await self.app(scope, receive, send)
 
 
 class CrossSiteWrites:
-    """Refuses requests that change something when another site's page sent them."""
+    """Refuses requests that change something, and lines to a page, when another site's page sent them."""
 
     def __init__(self, app: ASGIApp, *, settings: Settings, refuse: Refuse) -> None:
         self.app = app
@@ -85,9 +85,10 @@ class CrossSiteWrites:
         self.public = _origin(settings.public_url) if settings.public_url else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["method"] not in _SAFE and not self._ours(HTTPConnection(scope)):
+        is_write = scope["type"] == "websocket" or (scope["type"] == "http" and scope["method"] not in _SAFE)
+        if is_write and not self._ours(HTTPConnection(scope)):
             error = Forbidden("A page of another site sent this request.", hint="Send it from a page of this site.")
-            return await self.refuse(scope, error)(scope, receive, send)
+            return await _refused(self.refuse, error, scope, receive, send)
         return await self.app(scope, receive, send)
 
     def _ours(self, request: HTTPConnection) -> bool:
@@ -97,7 +98,8 @@ class CrossSiteWrites:
         origin = request.headers.get("origin")
         if origin is None:
             return True  # no browser: browsers send one of the two with every write
-        here = _origin(f"{request.url.scheme}://{request.headers.get('host', '')}")
+        scheme = {"ws": "http", "wss": "https"}.get(request.url.scheme, request.url.scheme)
+        here = _origin(f"{scheme}://{request.headers.get('host', '')}")
         return origin != "null" and _origin(origin) in {here, self.public}
 
 
@@ -127,6 +129,14 @@ class BodyLimit:
             return message
 
         return await self.app(scope, receive_limited, send)
+
+
+async def _refused(refuse: Refuse, error: RlxError, scope: Scope, receive: Receive, send: Send) -> None:
+    """A request is answered with why; a line is never opened."""
+    if scope["type"] == "websocket":
+        await receive()
+        return await send({"type": "websocket.close", "code": 1008, "reason": ""})
+    return await refuse(scope, error)(scope, receive, send)
 
 
 def _origin(url: str) -> tuple[str, str, int | None] | None:

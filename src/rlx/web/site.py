@@ -44,7 +44,7 @@ def site_of(connection: HTTPConnection) -> Site:
     return site
 
 
-def viewer_of(request: Request) -> Viewer:
+def viewer_of(request: HTTPConnection) -> Viewer:
     return site_of(request).doorman.viewer(request)
 
 

@@ -74,7 +74,7 @@ class Doorman:
     token: Callable[[], str | None]
     """This machine's own token, asked for only by its own user."""
 
-    def viewer(self, request: Request) -> Viewer:
+    def viewer(self, request: HTTPConnection) -> Viewer:
         """A session wins over a bearer token (API only), that over the machine's user. Raises `BadInput`."""
         session = self.sessions.find(request.cookies.get(COOKIE, ""))
         if session is not None:

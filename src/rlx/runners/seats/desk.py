@@ -18,6 +18,8 @@ from rlx.runners.seats.seat import Seat, Visitor
 
 LONGEST: Final = 64 * 1024
 """Bytes of one message."""
+INSTRUCTION: Final = 100_000
+"""Characters."""
 TAKEN, OVER, TOO_LONG = 4001, 4000, 1009
 """Codes of a line that is closed: somebody else took the seat; it is no more; a message was too long."""
 
@@ -72,7 +74,8 @@ class Desk:
         await socket.accept()
         visitor = seat.attend()
         left = seat.seconds_left
-        await socket.send_text(json.dumps({"open": True, "seconds": None if left is None else round(left)}))
+        told = {"open": True, "seconds": None if left is None else round(left)}
+        await socket.send_text(json.dumps({**told, "instruction": seat.instruction[:INSTRUCTION]}))
         tasks = [asyncio.create_task(_showing(socket, visitor)), asyncio.create_task(_typing(socket, seat, visitor))]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -83,7 +86,7 @@ class Desk:
                 task.cancel()
             ended = await asyncio.gather(*tasks, return_exceptions=True)
         code = next((found for found in ended if isinstance(found, int)), TAKEN if taken else OVER)
-        with suppress(RuntimeError):  # the visitor has closed it
+        with suppress(RuntimeError, WebSocketDisconnect):  # the visitor has closed it
             await socket.close(code)
         for error in ended:
             if isinstance(error, Exception) and not isinstance(error, WebSocketDisconnect | RuntimeError):

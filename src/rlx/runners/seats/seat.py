@@ -108,6 +108,7 @@ class Seat:
         self._moved = time.monotonic()
         self._typed = time.monotonic()
         self._ends: float | None = None
+        self.instruction = ""
         self.seconds: float | None = None
         """What each step is bounded to by somebody else; None: nothing."""
 
@@ -126,6 +127,7 @@ class Seat:
         self._graded.clear()
         self._moved = self._typed = time.monotonic()
         self._ends = None if self.seconds is None else time.monotonic() + self.seconds
+        self.instruction = instruction
         self.record.instructed(instruction)
         tasks = [asyncio.create_task(work) for work in (self._shells(opened, bash=bash), self._typing(), self._watch())]
         graded = asyncio.create_task(self._graded.wait())

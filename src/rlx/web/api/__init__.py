@@ -6,6 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from rlx.web import seats
 from rlx.web.api import envs, models, runs, schemas, search, site
 
 type Handler = Callable[..., Coroutine[Any, Any, Response]]
@@ -39,6 +40,7 @@ _RUN = (
     ApiRoute("", runs.run, schemas.RunPageAnswer),
     ApiRoute("/events", runs.events, schemas.EventsAnswer),
     ApiRoute("/cancel", runs.cancel, schemas.RunAnswer, ("POST",)),
+    ApiRoute("/grade", seats.grade, schemas.RunAnswer, ("POST",)),
     ApiRoute("/visibility", runs.visibility, schemas.RunAnswer, ("POST",)),
     ApiRoute("/artifacts/{name:path}", runs.artifact, None),
     ApiRoute("/export", runs.export_one, None),

@@ -24,6 +24,7 @@ from rlx.web.pages import (
     revisions,
     run,
     runs,
+    seat,
     task,
     tasks,
 )
@@ -46,6 +47,7 @@ PAGES = (
     PageRoute("/tasks", tasks.tasks),
     PageRoute("/runs", runs.runs),
     PageRoute("/run/{id}", run.run),
+    PageRoute("/run/{id}/seat", seat.seat),
     PageRoute("/models", models.models),
     PageRoute("/models", models.try_endpoint, _WRITE),
     PageRoute("/random", explore.random_task),
