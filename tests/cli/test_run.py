@@ -43,6 +43,23 @@ def test_a_list_has_what_scripts_rely_on(rlx: Rlx, recorder: Recorder) -> None:
     assert rlx("run", "ls", "--demo", "--filter", "colour=red").code == 2
 
 
+def test_a_list_is_narrowed_and_paged_as_its_page_is(rlx: Rlx, recorder: Recorder) -> None:
+    runs = [recorder.done(reward) for reward in (0.5, 1.0, 0.25)]
+    recorder.done(ref="tasks/other")
+    of_task = ("run", "ls", "--demo", "--filter", f"env={runs[0].env}", "--ref", runs[0].ref, "--format", "quiet")
+    assert rlx(*of_task, "--mine", "--sort", "reward").out.split() == [runs[1].id, runs[0].id, runs[2].id]
+    assert rlx(*of_task, "--sort", "-reward", "--offset", "1", "--limit", "1").out.split() == [runs[0].id]
+    assert rlx("run", "ls", "--demo", "--ref", runs[0].ref).code == 2
+
+
+def test_a_variable_that_this_shell_lacks_is_told_by_name(rlx: Rlx, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_SUCH_VARIABLE", raising=False)
+    start = ("run", "start", *TASK, "--demo", "--agent", "nop")
+    assert "no variable NO_SUCH_VARIABLE" in rlx(*start, "--var", "NO_SUCH_VARIABLE").err
+    refused = rlx(*start, "--var", "TOKEN=of-somebody")
+    assert (refused.code, "of-somebody" in refused.err) == (2, False)
+
+
 def test_a_rollout_is_shown_without_its_answers(rlx: Rlx, recorder: Recorder) -> None:
     for run in (recorder.oracle(), recorder.nop(), recorder.done()):
         for form in ("auto", "json", "tsv"):

@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 import anyio
@@ -15,7 +16,7 @@ from rlx.services import create_services
 from rlx.settings import Settings
 from rlx.web.api import schemas
 from rlx.web.app import create_app
-from tests.recorded import CANARY, SECRET, TALK, Recorder
+from tests.recorded import CANARY, SECRET, START, TALK, Recorder, phases
 from tests.web.conftest import visitor
 
 pytestmark = pytest.mark.anyio
@@ -257,6 +258,55 @@ async def test_the_same_rows_come_as_parquet(scene: Scene, tmp_path: Path) -> No
     assert rows == [json.loads(line) for line in lines]
     assert {row["id"] for row in rows} > {run.id for run in runs}
     assert [row["messages"] for row in rows if row["agent"] == "oracle"] == [[]]
+
+
+async def test_every_column_of_an_export_has_a_type_whatever_its_rows_hold(scene: Scene) -> None:
+    import io
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    def untyped(kind: pa.DataType) -> bool:
+        inner = [kind.field(at).type for at in range(kind.num_fields)]
+        return bool(pa.types.is_null(kind)) or any(map(untyped, inner))
+
+    schemas_seen = []
+    for count in range(2):
+        told = (await scene.owner.get("/api/runs/export?as=parquet")).content
+        table = pq.read_table(io.BytesIO(told))
+        assert table.num_rows == count
+        assert [field.name for field in table.schema if untyped(field.type)] == []
+        schemas_seen.append(table.schema)
+        scene.recorder.done(None, (), {})  # says nothing, calls nothing, earns nothing
+    assert schemas_seen[0] == schemas_seen[1]
+    calls = schemas_seen[0].field("messages").type.value_type.field("tool_calls").type
+    assert {"id", "type", "function"} == {field.name for field in calls.value_type}
+
+
+async def test_words_of_a_record_are_told_in_the_readers_language(scene: Scene) -> None:
+    fields = {"max_calls": 60, "max_dollars": None, "keep_processes": True, "of_a_plugin": "odd"}
+    run = scene.recorder.failed(fields=fields)
+    english = (await scene.owner.get(f"/run/{run.id}")).text
+    for text in ("Model calls at most", "Keep processes", "Yes", "of_a_plugin", "Local sandbox", "It wrote no reward"):
+        assert text in english, text
+    for page in (english, (await scene.owner.get(f"/run/{run.id}?format=md")).text):
+        assert not any(raw in page for raw in ("keep_processes", "no-reward", "max_calls", "Dollars at most"))
+    assert "프로세스 유지" in (await scene.owner.get(f"/run/{run.id}?lang=ko")).text
+
+
+async def test_stages_tell_how_long_they_go_on_and_what_is_to_come(scene: Scene) -> None:
+    held = scene.recorder.held(TALK)
+    stages = [{**phases("agent")[0], "finished_at": None}]
+    held.update(phases=[*phases("provision"), *stages])
+    page = (await scene.owner.get(f"/run/{held.rollout.id}")).text
+    assert f'data-since="{START.isoformat()}"' in page
+    assert page.count("to come") == 2
+    assert "1 call of the model" in page
+    done = held.update(status="done", finished_at=START + timedelta(seconds=9))
+    page = (await scene.owner.get(f"/run/{done.id}")).text
+    assert "data-since" not in page
+    assert "to come" not in page
+    assert "9.0 s" in page
 
 
 async def test_a_rollout_that_says_nothing_yet_is_asked_for_again_by_scripts(scene: Scene) -> None:

@@ -88,6 +88,18 @@ async def test_a_list_is_narrowed_counted_sorted_and_paged_by_its_address(scene:
         assert (await scene.owner.get(f"/runs?{wrong}")).status_code in {400, 422}, wrong
 
 
+async def test_a_part_of_a_list_is_what_a_filter_changes_and_is_asked_for_again_while_one_goes_on(scene: Scene) -> None:
+    scene.recorder.done(0.5)
+    part = (await scene.owner.get("/runs?outcome=graded&part=results")).text
+    assert re.findall(r'data-part="(\w+)"', part) == ["facets", "list"]
+    assert "<html" not in part
+    assert "part=" not in part.replace("data-part=", "")
+    assert "data-building" not in part
+    scene.recorder.queued()
+    assert "data-building" in (await scene.owner.get("/runs?part=results")).text
+    assert 'name="limit" value="7"' in (await scene.owner.get("/runs?limit=7")).text
+
+
 async def test_everybody_sees_public_ones_and_owners_their_own(scene: Scene) -> None:
     assert "No rollouts yet" in (await scene.guest.get("/runs")).text
     private, shared = scene.recorder.done(), scene.recorder.done(visibility="public")
