@@ -44,9 +44,9 @@ class Machine:
         assert worker.poll() is None, "the worker ended at once"
         return worker
 
-    def start(self, ref: str, agent: str, *, env: str = "acme/tasks", **asked: object) -> Rollout:
+    def start(self, ref: str, agent: str, *, env: str = "acme/tasks", viewer: Viewer = ME, **asked: object) -> Rollout:
         wish = Asked(env=env, ref=ref, agent=agent, **asked)  # type: ignore[arg-type]  # handed on as the test gave them
-        return self.portal.call(Launcher(self.services).start, wish, ME)
+        return self.portal.call(Launcher(self.services).start, wish, viewer)
 
     def find(self, rollout: Rollout) -> Rollout:
         return self.services.rollouts().views.find(rollout.id, ME)
@@ -85,7 +85,7 @@ def until(condition: Callable[[], bool], *, patience: float = PATIENCE) -> None:
 
 
 @contextmanager
-def machine(hub: Path, folder: Path) -> Iterator[Machine]:
+def machine(hub: Path | str, folder: Path) -> Iterator[Machine]:
     """Without a worker; those that are started are ended."""
     settings = Settings(hub=str(hub), store=folder / "store", cache_dir=folder / "cache", trust_local=True)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(create_services(settings)) as services:
