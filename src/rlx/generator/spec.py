@@ -28,12 +28,12 @@ type ParameterType = Literal["string", "integer", "number", "boolean", "strings"
 type RewardStyle = Literal["per_step", "on_terminate", "post_episode"]
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
-Line = Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[^\n\r]*$")]
+Line = Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Prose = Annotated[str, Field(min_length=1, max_length=20_000)]
 
 
 class Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Parameter(Part):

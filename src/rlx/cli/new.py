@@ -1,0 +1,132 @@
+"""`rlx new`: environments for several frameworks from one specification, and whether they play alike."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rlx.cli.options import FormatOption, make_settings, new_app
+from rlx.cli.output import Format, Output, Record, note
+from rlx.errors import BadInput
+
+if TYPE_CHECKING:
+    from rlx.generator.check.report import Report
+    from rlx.generator.spec import EnvSpec
+
+app = new_app("Write an environment for several frameworks, and prove that its variants play alike.")
+
+
+@app.command("new")
+def new(
+    spec: Annotated[
+        Path | None, typer.Option("--spec", metavar="FILE", help="Write what this specification says.")
+    ] = None,
+    example: Annotated[
+        str | None, typer.Option("--example", metavar="ARCHETYPE", help="Write the example of an archetype.")
+    ] = None,
+    check: Annotated[
+        Path | None, typer.Option("--check", metavar="DIR", help="Check the environment in a folder.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Where to write. Never guessed.")] = None,
+    target: Annotated[
+        str, typer.Option("--target", metavar="A,B", help="Frameworks; all: those that the specification names.")
+    ] = "all",
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that hold something else.")] = False,
+    rounds: Annotated[
+        int, typer.Option("--rounds", min=1, metavar="N", help="With --check: random sequences of calls.")
+    ] = 200,
+    live: Annotated[
+        bool, typer.Option("--live", help="With --check: rollouts by the model that the environment names.")
+    ] = False,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="DIR", help="With --check: where the report goes.")
+    ] = None,
+    format: FormatOption = "auto",
+) -> None:
+    """Write an environment for several frameworks, and prove that its variants play alike.
+
+    --spec writes one that a TOML file specifies, without a model and the same each time. --check starts every variant
+    in an environment of uv of its own, plays random calls through all of them, compares every answer with what the
+    rules say, and lets a model play. It runs the code in the folder on this machine, outside of any sandbox.
+    """
+    if [spec, example, check].count(None) != 2:
+        raise BadInput("Say one of --spec FILE, --example ARCHETYPE or --check DIR.", hint="rlx new --help tells more.")
+    names = () if target == "all" else tuple(name.strip() for name in target.split(",") if name.strip())
+    if check is not None:
+        _check(check, names, rounds, live, report or check / "check", format)
+        return
+    _write(_wanted(spec, example), spec, names, out, force, format)
+
+
+def _wanted(spec: Path | None, example: str | None) -> "EnvSpec":
+    from rlx.generator.registry import archetype
+    from rlx.generator.spec import load_spec
+
+    return load_spec(spec) if spec is not None else archetype(example or "").example()
+
+
+def _write(
+    wanted: "EnvSpec", file: Path | None, names: tuple[str, ...], out: Path | None, force: bool, format: Format
+) -> None:
+    """Render and write. The folder is the one that was said, here or in the specification."""
+    from rlx.generator.render import render, write
+
+    where = out if out is not None else Path(wanted.target.path) if wanted.target.path else None
+    if where is None:
+        raise BadInput(
+            "Nobody said where the environment is written.", hint="Add --out DIR, or target.path to the file."
+        )
+    domain, tests = _own_domain(wanted, file)
+    changed = write(render(wanted, names, domain=domain, tests=tests), where, force=force)
+    for warning in wanted.warnings():
+        note(f"Warning: {warning}")
+    note(f"{wanted.title}: {len(changed)} files written to {where}. Next: rlx new --check {where}")
+    records: list[Record] = [{"path": str(path)} for path in changed]
+    Output(format).table(records, ("path",), id_columns=("path",))
+
+
+def _own_domain(wanted: "EnvSpec", file: Path | None) -> tuple[str | None, str | None]:
+    """The domain module that a specification names beside itself, and its tests if there are some."""
+    if wanted.domain is None or file is None:
+        return None, None
+    path = file.parent / wanted.domain
+    if not path.resolve().is_relative_to(file.parent.resolve()) or not path.is_file():
+        raise BadInput(f"{path} is no file beside the specification.", hint="Mend the key domain.")
+    tests = path.with_name(f"test_{path.name}")
+    return path.read_text(encoding="utf-8"), tests.read_text(encoding="utf-8") if tests.is_file() else None
+
+
+def _check(folder: Path, names: tuple[str, ...], rounds: int, live: bool, where: Path, format: Format) -> None:
+    import asyncio
+    import os
+
+    from rlx.generator.check.environments import make_frameworks
+    from rlx.generator.check.report import write_report
+    from rlx.generator.check.run import check
+
+    frameworks = make_frameworks(make_settings(None, False, None).cache_dir / "frameworks")
+    keys = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "HF_TOKEN", "MODEL", "MAX_TURNS")
+    smoke = {"MAX_TURNS": "3", **{key: os.environ[key] for key in keys if key in os.environ}} if live else None
+    found = asyncio.run(check(folder, frameworks, only=names, rounds=rounds, smoke=smoke, told=note))
+    paths = write_report(found, where)
+    Output(format).table(
+        _records(found), ("framework", "ok", "failed", "differences", "seconds"), id_columns=("framework",)
+    )
+    verdict = "All variants agree" if found.ok else "Not everything is as it should be"
+    note(f"{verdict}: {found.calls:,} calls in {found.rounds} sequences, {found.seconds:.0f} s. Report: {paths[-1]}")
+    if not found.ok:
+        raise typer.Exit(1)
+
+
+def _records(found: "Report") -> list[Record]:
+    return [
+        {
+            "framework": variant.framework,
+            "version": variant.version,
+            "ok": variant.ok,
+            "failed": ", ".join(stage.name for stage in variant.stages if not stage.ok),
+            "differences": len(variant.differences),
+            "seconds": round(sum(stage.seconds for stage in variant.stages), 1),
+        }
+        for variant in found.variants
+    ]
