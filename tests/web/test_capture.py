@@ -2,17 +2,19 @@
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import anyio.to_thread
 import pytest
 from fastapi import FastAPI
 
 from rlx.runners.workers import WorkerCard, announce, began_at, workers_folder
 from rlx.settings import Settings
 from rlx.web.app import create_app
+from rlx.web.capture import LARGEST
 from tests.toy import ToyServices
 from tests.web.conftest import visitor
 
@@ -30,8 +32,10 @@ def app(settings: Settings) -> FastAPI:
 
 
 @contextmanager
-def worker(settings: Settings) -> Iterator[list[tuple[str, dict[str, str], bytes]]]:
-    """What a worker heard, which echoes it."""
+def worker(
+    settings: Settings, begun: threading.Event | None = None
+) -> Iterator[list[tuple[str, dict[str, str], bytes]]]:
+    """What a worker heard. `begun` is set once it has heard a part of a call."""
     heard: list[tuple[str, dict[str, str], bytes]] = []
 
     class Capture(BaseHTTPRequestHandler):
@@ -40,9 +44,13 @@ def worker(settings: Settings) -> Iterator[list[tuple[str, dict[str, str], bytes
         def do_POST(self) -> None:
             body = b""
             if self.headers.get("transfer-encoding") == "chunked":
-                while size := int(self.rfile.readline(), 16):
+                while size := int(self.rfile.readline() or b"-1", 16):
+                    if size < 0:  # whoever called has gone
+                        return
                     body += self.rfile.read(size)
                     self.rfile.readline()
+                    if begun is not None:
+                        begun.set()
                 self.rfile.readline()
             else:
                 body = self.rfile.read(int(self.headers["content-length"]))
@@ -83,6 +91,38 @@ async def test_a_call_reaches_its_worker_with_its_key_and_little_else(app: FastA
     assert not {"cookie", "x-forwarded-for"} & set(told)
     assert (answer.status_code, answer.text) == (401, "{}")
     assert "set-cookie" not in answer.headers
+
+
+async def test_a_long_call_reaches_its_worker_while_it_is_still_being_sent(app: FastAPI, settings: Settings) -> None:
+    begun, piece = threading.Event(), b"x" * 512 * 1024
+
+    async def long() -> AsyncIterator[bytes]:
+        yield piece
+        assert await anyio.to_thread.run_sync(begun.wait, 30)
+        for _ in range(7):
+            yield piece
+
+    with worker(settings, begun) as heard:
+        async with visitor(app) as client:
+            await client.post("/capture/w-1/v1/messages", content=long())
+            elsewhere = await client.post("/api/runs", content=piece * 8)
+    assert len(heard[0][2]) == 8 * len(piece)
+    assert elsewhere.status_code == 413
+
+
+async def test_a_call_has_a_bound_too(app: FastAPI, settings: Settings) -> None:
+    most = LARGEST["/capture/"]
+
+    async def endless() -> AsyncIterator[bytes]:
+        for _ in range(most // 2**20 + 1):
+            yield b"x" * 2**20
+
+    with worker(settings) as heard:
+        async with visitor(app) as client:
+            untold = await client.post("/capture/w-1/v1/messages", content=endless())
+            told = await client.post("/capture/w-1/v1/messages", content=b"", headers={"content-length": str(most + 1)})
+    assert (untold.status_code, told.status_code) == (413, 413)
+    assert heard == []
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from rlx.web.rates import TRIES, Rate
 from rlx.web.render import Renderer
 from rlx.web.security import BodyLimit, CrossSiteWrites, HostCheck, SecurityHeaders
 from rlx.web.site import Site
+from rlx.web.sse import Lines
 from rlx.web.viewer import Doorman, Sessions, hub_token
 
 _AS_THEY_ARE = (
@@ -68,6 +69,7 @@ def create_app(
     app.state.images = images or ImageProxy()
     app.state.launcher = Launcher(services)
     app.state.tries = Rate(TRIES, 600.0, clock)
+    app.state.lines = Lines()
     for page in PAGES:
         app.add_api_route(
             page.path,
@@ -90,7 +92,7 @@ def create_app(
     app.add_route(capture.PATH, capture.forward, methods=["POST"], include_in_schema=False)
     # Added innermost first: the last one added sees a request first.
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5, exclude_content_types=_AS_THEY_ARE)
-    app.add_middleware(BodyLimit, limit=settings.max_body, refuse=refuse)
+    app.add_middleware(BodyLimit, limit=settings.max_body, larger=capture.LARGEST, refuse=refuse)
     app.add_middleware(CrossSiteWrites, settings=settings, refuse=refuse)
     app.add_middleware(HostCheck, settings=settings, refuse=refuse)
     app.add_middleware(Observe, refuse=refuse)

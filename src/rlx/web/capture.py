@@ -4,7 +4,7 @@ Nothing is kept: bodies stream through, both ways. The worker knows its rollouts
 routes that govern rollouts are not handed on.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Final
 
 import anyio.to_thread
@@ -18,6 +18,8 @@ from rlx.web.site import site_of
 
 PATH: Final = "/capture/{worker}/{path:path}"
 SECONDS: Final = 900.0
+LARGEST: Final[Mapping[str, int]] = {"/capture/": 32 * 1024 * 1024}
+"""Bytes of a call below this path: all that an agent has read and said so far. No more than a piece is held here."""
 _HEADERS: Final = ("authorization", "x-api-key", "x-goog-api-key", "content-type", "accept", "anthropic-version")
 _ANSWERED: Final = ("content-type", "retry-after")
 _CLOSED: Final = ("sessions", "health", "docs", "openapi.json", "redoc")

@@ -1,6 +1,6 @@
 """What every request must pass and every response carries. Pure ASGI; outermost first: headers, host, origin, body."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -104,19 +104,22 @@ class CrossSiteWrites:
 
 
 class BodyLimit:
-    """Refuses request bodies longer than `limit` bytes, told or not."""
+    """Refuses request bodies longer than `limit` bytes, told or not; below a path of `larger` they may be as long as it
+    says."""
 
-    def __init__(self, app: ASGIApp, *, limit: int, refuse: Refuse) -> None:
+    def __init__(self, app: ASGIApp, *, limit: int, refuse: Refuse, larger: Mapping[str, int] | None = None) -> None:
         self.app = app
         self.limit = limit
+        self.larger = larger or {}
         self.refuse = refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        error = TooLarge(f"A request body may hold {self.limit:,} bytes.")
+        limit = next((most for path, most in self.larger.items() if scope["path"].startswith(path)), self.limit)
+        error = TooLarge(f"A request body may hold {limit:,} bytes.")
         told = Headers(scope=scope).get("content-length", "0")
-        if not told.isascii() or not told.isdigit() or int(told[:20]) > self.limit:
+        if not told.isascii() or not told.isdigit() or int(told[:20]) > limit:
             return await self.refuse(scope, error)(scope, receive, send)
         seen = 0
 
@@ -124,7 +127,7 @@ class BodyLimit:
             nonlocal seen
             message = await receive()
             seen += len(message.get("body", b""))
-            if seen > self.limit:
+            if seen > limit:
                 raise error
             return message
 

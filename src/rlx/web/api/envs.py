@@ -26,7 +26,7 @@ from rlx.web.queries import AskedTasks, Limit
 from rlx.web.respond import reply, to_bytes
 from rlx.web.rollouts import options_here
 from rlx.web.site import links_of, open_asked, site_of, viewer_of
-from rlx.web.sse import EventStream, last_event_id
+from rlx.web.sse import EventStream, last_event_id, line_of
 from rlx.web.views.table import PAGE
 
 MaybeRevision = Annotated[str | None, Query(description="A branch, tag or commit; without one, the newest.")]
@@ -123,7 +123,7 @@ async def revisions(request: Request, key: Key, old: Sha = "", new: Sha = "", re
 
 async def progress(request: Request, key: Key) -> Response:
     """How far its first reading is, as server-sent events; ends when it is read."""
-    return EventStream(events(await steps_of(request, key), last_event_id(request)))
+    return EventStream(events(await steps_of(request, key), last_event_id(request)), line=line_of(request))
 
 
 def chance(key: EnvKey, ref: str, url: str) -> Response:

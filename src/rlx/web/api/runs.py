@@ -30,7 +30,7 @@ from rlx.web.respond import VARY, to_bytes
 from rlx.web.rollouts import blocking, known_id, launcher_of, named_viewer, rollouts_of
 from rlx.web.run_queries import AskedRuns
 from rlx.web.site import site_of
-from rlx.web.sse import Event, EventStream, last_event_id
+from rlx.web.sse import Event, EventStream, last_event_id, line_of
 from rlx.web.views.media import PLAYED
 
 POLL = 0.25
@@ -77,7 +77,7 @@ async def events(request: Request, id: str, after: After = 0, limit: Limit = _PA
     viewer, rollouts = await named_viewer(request), await rollouts_of(request)
     rollout = await blocking(lambda: rollouts.views.find(known_id(id), viewer))
     if "text/event-stream" in request.headers.get("accept", ""):
-        return EventStream(followed(rollouts, rollout.id, viewer, last_event_id(request)))
+        return EventStream(followed(rollouts, rollout.id, viewer, last_event_id(request)), line=line_of(request))
     page = await blocking(lambda: rollouts.views.events(id, viewer, after=after, limit=limit))
     told: list[Json] = [one for event in page.events if (one := event_json(event, rollout)) is not None]
     last = page.events[-1].n if page.events else after
@@ -259,6 +259,10 @@ def _model_of_form(fields: Mapping[str, str]) -> ModelAsked | None:
     if fields["agent"] in {*REFERENCES, HUMAN}:
         return None
     dollars_in, dollars_out = (_price(fields.get(name, "")) for name in ("dollars_in", "dollars_out"))
+    if fields.get("routed"):
+        if fields.get("base_url"):
+            raise BadInput("Two models were named.", hint="Leave the one of Inference Providers out, or the endpoint.")
+        return ModelAsked("router", fields["routed"].strip(), None, None, dollars_in, dollars_out)
     if fields.get("base_url"):
         key = fields.get("api_key") or None
         return ModelAsked("endpoint", fields.get("model", ""), fields["base_url"], key, dollars_in, dollars_out)

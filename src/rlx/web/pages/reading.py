@@ -9,13 +9,13 @@ from rlx.model import Progress
 from rlx.web.address import env_address
 from rlx.web.progress import events
 from rlx.web.site import language_of, revision_of, site_of, viewer_of
-from rlx.web.sse import EventStream, last_event_id
+from rlx.web.sse import EventStream, last_event_id, line_of
 
 
 async def progress(request: Request) -> Response:
     """Server-sent events; they end when the environment is read."""
     steps = await steps_of(request, env_address(request))
-    return EventStream(events(steps, last_event_id(request), language_of(request)))
+    return EventStream(events(steps, last_event_id(request), language_of(request)), line=line_of(request))
 
 
 async def steps_of(request: Request, key: EnvKey) -> AsyncIterator[Progress]:
