@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Any, Literal
 
 from rlx.errors import BadInput, NotFound
+from rlx.plugins import registered
 
 GROUP = "rlx.agents"
 HUMAN = "human"
@@ -96,7 +96,7 @@ AGENTS: tuple[AgentEntry, ...] = (
 def agents() -> tuple[AgentEntry, ...]:
     """Every agent by name; an entry point names an `AgentEntry`. Raises `BadInput` when two share one."""
     found = [*AGENTS]
-    for point in entry_points(group=GROUP):
+    for point in registered(GROUP):
         module, _, attribute = point.value.partition(":")
         entry: AgentEntry = getattr(import_module(module), attribute)
         found.append(entry)

@@ -6,11 +6,11 @@ They are loaded by the worker alone: what a runner imports may be heavy.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.metadata import entry_points
 
 from starlette.types import ASGIApp
 
 from rlx.errors import BadInput
+from rlx.plugins import registered
 from rlx.runners.base import Runner
 from rlx.runners.relay import Relay
 from rlx.runners.seats.desk import Desk
@@ -52,7 +52,7 @@ RUNNERS: tuple[Entry, ...] = (Entry("harbor", "rlx.runners.harbor.runner:HarborR
 
 def entries() -> tuple[Entry, ...]:
     """Every runner by name. Raises `BadInput` when two share one."""
-    found = (*RUNNERS, *(Entry(point.name, point.value) for point in entry_points(group=GROUP)))
+    found = (*RUNNERS, *(Entry(point.name, point.value) for point in registered(GROUP)))
     names = [entry.name for entry in found]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

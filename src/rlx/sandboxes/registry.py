@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import entry_points
 
 from rlx.errors import BadInput, NotFound
+from rlx.plugins import registered
 from rlx.sandboxes.base import SandboxKind
 from rlx.sandboxes.named import OTHERS, environments, named
 from rlx.settings import Settings
@@ -36,7 +36,7 @@ SANDBOXES: tuple[Entry, ...] = (
 
 def entries() -> tuple[Entry, ...]:
     """Every kind by name. Raises `BadInput` when two share one."""
-    found = (*SANDBOXES, *(Entry(point.name, point.value) for point in entry_points(group=GROUP)))
+    found = (*SANDBOXES, *(Entry(point.name, point.value) for point in registered(GROUP)))
     names = [entry.name for entry in found]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

@@ -18,7 +18,7 @@ from rlx.texts import DEFAULT
 from rlx.twins.jsonable import to_json
 from rlx.twins.run_events import Changed, Check, changes_of, checks_of, log_text, messages_of, solves
 
-EVENTS: Final = 2_000
+EVENTS: Final = 1_000
 """Events of a rollout that its page shows: the newest."""
 _PAGE: Final = 1_000
 _CALLS: Final = 40
@@ -190,7 +190,7 @@ def spans_of(rollout: Rollout, now: datetime | None = None) -> tuple[Span, ...]:
     before = 0.0
     for stage in STAGES:
         if stage not in took:
-            if took and not rollout.ended:
+            if took and not rollout.ended and STAGES.index(stage) > max(map(STAGES.index, took)):
                 found.append(Span(stage, None, 0.0, before, open=False, waits=True))
             continue
         share = (took[stage] or 0.0) / whole if whole else 0.0

@@ -2,7 +2,7 @@
 // put in place. Without this script the same page is complete and shows more when it is loaded again.
 import { copying } from "./copy.js";
 
-const PAUSE = 400; // at least, between two askings
+const PAUSE = 400; // at least, between two askings; longer for a page that takes its time
 
 function follow(root) {
   const source = new EventSource(root.dataset.run);
@@ -26,6 +26,7 @@ function follow(root) {
     asking = true;
     while (again && !ended) {
       again = false;
+      const began = performance.now();
       try {
         const answer = await fetch(location.href, { headers: { accept: "text/html" } });
         if (answer.ok) put(root, new DOMParser().parseFromString(await answer.text(), "text/html"));
@@ -33,7 +34,7 @@ function follow(root) {
       } catch {
         // The next event asks again.
       }
-      await new Promise((done) => setTimeout(done, PAUSE));
+      await new Promise((done) => setTimeout(done, PAUSE + 3 * (performance.now() - began)));
     }
     asking = false;
     if (ended) location.reload();
