@@ -32,7 +32,7 @@ def visit_working(browser: Browser, tmp_path: Path, require_tool: Callable[[str]
 
 def test_a_person_solves_the_demo_task_in_the_browser(visit_working: Visitor) -> None:
     page = visit_working(TASK)
-    page.get_by_role("button", name="Try it yourself").click()
+    page.get_by_role("button", name="Try it yourself").click(timeout=PATIENCE)
     expect(page).to_have_url(re.compile(r"/run/\w+/seat$"))
     state = page.locator("[data-state]")
     expect(state).to_contain_text("The terminal is open. Minutes left: 5", timeout=PATIENCE)

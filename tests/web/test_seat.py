@@ -43,7 +43,9 @@ async def scene(fixture_hub: Path, tmp_path: Path) -> AsyncIterator[Scene]:
 class Line:
     """A line to the app, as a browser opens one."""
 
-    def __init__(self, app: FastAPI, rollout: Rollout, headers: Mapping[str, str] = OURS, peer: str = "127.0.0.1"):
+    def __init__(
+        self, app: FastAPI, rollout: Rollout, headers: Mapping[str, str] = OURS, peer: str = "127.0.0.1"
+    ) -> None:
         self._in: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self._out: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         path = f"/api/runs/{rollout.id}/seat"
