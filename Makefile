@@ -4,7 +4,7 @@ RUN := $(UV) run --no-sync
 
 PORT ?= 7860
 
-.PHONY: demo test check format clean
+.PHONY: demo test check format clean new-check new-mutants
 
 demo: $(UV)
 	$(UV) sync --locked --no-dev --inexact
@@ -24,6 +24,13 @@ format: $(UV)
 	$(UV) sync --locked --all-extras
 	$(RUN) ruff check --fix
 	$(RUN) ruff format
+
+# The example of every archetype in every framework: written, served, driven alike and played. ARCHETYPES chooses some.
+new-check: $(UV)
+	PATH="$(abspath $(dir $(UV))):$$PATH" $(RUN) python bench/new.py $(ARCHETYPES)
+
+new-mutants: $(UV)
+	PATH="$(abspath $(dir $(UV))):$$PATH" $(RUN) python bench/new.py --mutants $(ARCHETYPES)
 
 clean:
 	rm -rf .venv .uv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist

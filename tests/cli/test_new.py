@@ -1,0 +1,63 @@
+"""`rlx new`: an environment written from its specification, and what it refuses."""
+
+from pathlib import Path
+
+from rlx.generator.spec import dump_spec
+from tests.cli.conftest import Rlx
+from tests.generator.trees import connect_four, tree
+
+
+def test_an_example_is_written_and_its_files_are_told(rlx: Rlx, tmp_path: Path) -> None:
+    told = rlx("new", "--example", "board_game", "--out", str(tmp_path / "c4"), "--format", "json")
+    assert told.code == 0
+    assert {str(item["path"]) for item in told.json()} == {str(tmp_path / "c4" / path) for path in tree("board_game")}
+    assert "Next: rlx new --check" in told.err
+
+
+def test_what_was_written_is_written_again_from_its_own_file_without_a_change(rlx: Rlx, tmp_path: Path) -> None:
+    folder = str(tmp_path / "c4")
+    rlx("new", "--example", "board_game", "--out", folder)
+    again = rlx("new", "--spec", f"{folder}/environment.toml", "--out", folder, "--format", "json")
+    assert (again.code, again.json()) == (0, [])
+
+
+def test_one_framework_alone_is_written(rlx: Rlx, tmp_path: Path) -> None:
+    rlx("new", "--example", "board_game", "--out", str(tmp_path), "--target", "ors")
+    assert (tmp_path / "ors_env" / "server.py").is_file()
+    assert not (tmp_path / "openenv_env").exists()
+
+
+def test_where_it_is_written_is_never_guessed(rlx: Rlx) -> None:
+    told = rlx("new", "--example", "board_game")
+    assert told.code == 2
+    assert "Add --out DIR" in told.err
+
+
+def test_rules_of_ones_own_stand_beside_the_specification(rlx: Rlx, tmp_path: Path) -> None:
+    spec = connect_four().model_copy(update={"archetype": None, "domain": "rules.py"})
+    (tmp_path / "my.toml").write_text(dump_spec(spec))
+    (tmp_path / "rules.py").write_text(tree("board_game")["game.py"])
+    assert rlx("new", "--spec", str(tmp_path / "my.toml"), "--out", str(tmp_path / "out")).code == 0
+    assert (tmp_path / "out" / "ors_env" / "game.py").read_text() == tree("board_game")["game.py"]
+
+
+def test_rules_elsewhere_are_refused(rlx: Rlx, tmp_path: Path) -> None:
+    spec = connect_four().model_copy(update={"archetype": None, "domain": "../rules.py"})
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "my.toml").write_text(dump_spec(spec))
+    (tmp_path / "rules.py").write_text("SECRET = 1")
+    told = rlx("new", "--spec", str(tmp_path / "in" / "my.toml"), "--out", str(tmp_path / "out"))
+    assert told.code == 2
+    assert "no file beside the specification" in told.err
+
+
+def test_two_wishes_at_once_are_refused(rlx: Rlx, tmp_path: Path) -> None:
+    told = rlx("new", "--example", "board_game", "--check", str(tmp_path))
+    assert told.code == 2
+    assert "Say one of" in told.err
+
+
+def test_a_folder_that_holds_no_environment_is_not_checked(rlx: Rlx, tmp_path: Path) -> None:
+    told = rlx("new", "--check", str(tmp_path))
+    assert told.code == 2
+    assert "environment.toml cannot be read" in told.err
