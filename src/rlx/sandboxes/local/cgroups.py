@@ -4,17 +4,30 @@ Of version 1 processes and processor time are limited; its memory controller is 
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-MOUNT = Path("/sys/fs/cgroup")
+LIMITS = frozenset(("pids", "memory", "cpu"))
 PERIOD = 100_000
 """Microseconds."""
 
 type Limit = Literal["pids", "memory", "cpu"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Where control groups are, and which this process is in."""
+
+    mount: Path = Path("/sys/fs/cgroup")
+    told: Path = Path("/proc/self/cgroup")
+    make: Callable[[Path], None] = os.mkdir
+    """Makes a folder, which the kernel fills with files."""
+
+
+HOST = Tree()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +57,13 @@ class Groups:
         return not any(folder.exists() for folder in self.folders)
 
 
-def make_groups(name: str, wanted: Wanted) -> Groups:
+def make_groups(name: str, wanted: Wanted, *, tree: Tree = HOST) -> Groups:
     """As far as they can be had here; nothing is left of those that cannot."""
     folders: list[Path] = []
     limits: set[Limit] = set()
-    for controllers, own in _own_groups():
+    for controllers, own in _own_groups(tree):
         folder = own / name
-        kept = _make(folder, controllers, wanted)
+        kept = _make(tree, folder, controllers, wanted)
         if kept:
             folders.append(folder)
             limits |= kept
@@ -59,9 +72,9 @@ def make_groups(name: str, wanted: Wanted) -> Groups:
     return Groups(tuple(folders), frozenset(limits))
 
 
-def possible_groups(name: str) -> list[Path]:
+def possible_groups(name: str, *, tree: Tree = HOST) -> list[Path]:
     """Those that `make_groups` would try to make."""
-    return [own / name for _, own in _own_groups()]
+    return [own / name for _, own in _own_groups(tree)]
 
 
 def remove_groups(folders: Sequence[Path]) -> None:
@@ -71,25 +84,34 @@ def remove_groups(folders: Sequence[Path]) -> None:
             folder.rmdir()
 
 
-def _own_groups() -> list[tuple[frozenset[str], Path]]:
-    """The groups that this process is in: what each may limit, and its folder."""
+def _own_groups(tree: Tree) -> list[tuple[frozenset[str], Path]]:
+    """Where this process may make groups: what each may limit, and its folder."""
     found = []
     with suppress(OSError):
-        for line in Path("/proc/self/cgroup").read_text().splitlines():
+        for line in tree.told.read_text().splitlines():
             _, names, path = line.split(":", 2)
-            if not names and (MOUNT / "cgroup.controllers").exists():
-                found.append((frozenset(("pids", "memory", "cpu")), MOUNT / path.lstrip("/")))
+            if not names and (tree.mount / "cgroup.controllers").exists():
+                found += _delegated(tree.mount, tree.mount / path.lstrip("/"))
             for name in {"pids", "cpu"} & set(names.split(",")):
-                mounted = next((MOUNT / each for each in (names, name) if (MOUNT / each).is_dir()), None)
+                mounted = next((tree.mount / each for each in (names, name) if (tree.mount / each).is_dir()), None)
                 if mounted is not None:
                     found.append((frozenset((name,)), mounted / path.lstrip("/")))
     return found
 
 
-def _make(folder: Path, controllers: frozenset[str], wanted: Wanted) -> set[Limit]:
+def _delegated(mount: Path, own: Path) -> list[tuple[frozenset[str], Path]]:
+    """In version 2 a group with processes hands no limits down; then those of sandboxes stand beside it."""
+    for folder in (own, own.parent) if own != mount else (own,):
+        handed_down = LIMITS & set((folder / "cgroup.subtree_control").read_text().split())
+        if handed_down:
+            return [(handed_down, folder)]
+    return []
+
+
+def _make(tree: Tree, folder: Path, controllers: frozenset[str], wanted: Wanted) -> set[Limit]:
     kept: set[Limit] = set()
     try:
-        folder.mkdir()
+        tree.make(folder)
         if not os.access(folder / "cgroup.procs", os.W_OK):
             return kept
     except OSError:
