@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final, Literal
 from fastapi import Query, Request, Response
 from pydantic import ValidationError
 
+from rlx.agents.scripted import SCRIPTS
 from rlx.answers.shown import Json
 from rlx.errors import BadInput, Forbidden
 from rlx.rollout import Rollout
@@ -69,7 +70,7 @@ async def estimate(
     env: Text,
     ref: Annotated[str, Query(max_length=1000)],
     agent: Text,
-    model: Annotated[str, Query(max_length=300, description="`router:ID`, an endpoint's model, or empty.")] = "",
+    model: Annotated[str, Query(max_length=300, description="`router:ID`, a script, or an endpoint's model.")] = "",
     dollars_in: Dollars = None,
     dollars_out: Dollars = None,
     max_dollars: Dollars = None,
@@ -144,7 +145,7 @@ async def _endpoint(request: Request) -> tuple[Server, str]:
 
 
 def _model(told: str, dollars_in: float | None, dollars_out: float | None) -> ModelAsked | None:
-    kind: Literal["scripted", "endpoint", "router"] = "endpoint" if dollars_in is not None else "scripted"
+    kind: Literal["scripted", "endpoint", "router"] = "scripted" if told in SCRIPTS else "endpoint"
     if told.startswith("router:"):
         kind = "router"
     id = told.removeprefix("router:")

@@ -120,7 +120,7 @@ async def _variables(request: Request, q: str, tools: bool, sort: Order, offset:
         "before": address(q, tools, sort, max(0, offset - PAGE)),
         "after": address(q, tools, sort, offset + PAGE),
         "provider_said": provider_said,
-        "asked": {},
+        "asked": {"base_url": "", "model": ""},
         "found": None,
         "problem": None,
     }

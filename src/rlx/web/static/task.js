@@ -1,4 +1,6 @@
 // What a task's page gains from scripts: the contents follow the reader, addresses open what is folded, things copy.
+import { models } from "./models.js";
+
 const reduced = matchMedia("(prefers-reduced-motion: reduce)");
 
 // The contents mark the section one reads, the last one in the upper third of the window. At the end of the page, where
@@ -60,3 +62,4 @@ document.addEventListener("toggle", ({ target }) => {
 spy(document.querySelector(".toc"));
 addEventListener("hashchange", reveal);
 reveal();
+models();
