@@ -124,6 +124,12 @@ def test_what_an_archetype_cannot_serve_is_refused(change: dict[str, object], sa
         render(connect_four().model_copy(update=change))
 
 
+def test_tagged_text_is_not_rendered_as_if_it_were_tools() -> None:
+    action = connect_four().action.model_copy(update={"surface": "text", "insist": True})
+    with pytest.raises(BadInput, match="they call tools"):
+        render(connect_four().model_copy(update={"action": action}))
+
+
 def test_an_unknown_target_is_refused() -> None:
     with pytest.raises(BadInput, match="There is no target 'gymnasium'"):
         render(connect_four(), ["gymnasium"])

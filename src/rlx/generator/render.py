@@ -40,6 +40,11 @@ def render(
             f"The specification leaves open: {', '.join(spec.undecided)}.",
             hint="Decide these parts in the file, and take their names out of undecided.",
         )
+    if spec.action.surface == "text":
+        raise BadInput(
+            "Tagged text is asked for, which OpenEnv, ORS, Verifiers and NeMo Gym have no place for: they call tools.",
+            hint="Set action.surface to 'tools'.",
+        )
     names = tuple(frameworks or spec.target.frameworks)
     values = _values(spec, names)
     shared = _shared(spec, values, domain, tests)

@@ -235,9 +235,14 @@ async def _all(program: Callable[..., Awaitable[Done]], commands: Sequence[Seque
 
 def _command(words: Sequence[str], spec: EnvSpec, python: Path, url: str) -> list[str]:
     """A command of a target with what it names filled in, its program taken from the framework's environment."""
-    filled = [
-        word.replace("{package}", spec.package).replace("{name}", spec.name).replace("{url}", url) for word in words
-    ]
+    names = {
+        "{package}": spec.package,
+        "{name}": spec.name,
+        "{url}": url,
+        "{low}": str(spec.reward.low),
+        "{high}": str(spec.reward.high),
+    }
+    filled = [names.get(word, word) for word in words]
     return [str(python.with_name(filled[0])), *filled[1:]]
 
 

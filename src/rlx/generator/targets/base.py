@@ -44,7 +44,8 @@ class Target:
     """Where in the variant the copies of shared modules are: `.` or `{package}`."""
     mutants: Sequence[Mutant]
     validators: Sequence[Sequence[str]] = ()
-    """Commands of the framework that check the variant, run in its folder. `{package}` is the environment's name."""
+    """Commands of the framework that check the variant, run in its folder. The words `{package}` and `{name}` are the
+    environment's name."""
     imports: str = ""
     """A statement that imports what the variant imports of the framework; its time is what the framework costs."""
     served: Sequence[str] = ()
@@ -52,6 +53,6 @@ class Target:
     ready: str = "/"
     """What answers 200 when the server is up."""
     validators_online: Sequence[Sequence[str]] = ()
-    """As `validators`, with the server at `{url}`."""
+    """As `validators`, with the server at `{url}`, and `{low}` and `{high}` the bounds of the reward."""
     steps: bool = True
     """Whether the framework tells the reward of each step; otherwise only that of the episode is compared."""

@@ -8,7 +8,7 @@ from rlx.generator.targets.nemo_gym.mutants import MUTANTS
 TARGET = Target(
     name="nemo_gym",
     title="NeMo Gym",
-    # The last release for Python 3.12: 0.7 needs 3.13.14 or newer. What is written runs on both.
+    # The last release for Python 3.12: 0.7 needs 3.13.14 or newer.
     requirement="nemo-gym>=0.4,<0.5",
     python=">=3.12",
     folder=Path(__file__).parent,

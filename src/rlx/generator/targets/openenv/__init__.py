@@ -17,5 +17,8 @@ TARGET = Target(
     validators=(("openenv", "validate", ".", "--level", "static"),),
     served=("python", "-m", "server.app"),
     ready="/health",
-    validators_online=(("openenv", "validate", "--url", "{url}"),),
+    validators_online=(
+        ("openenv", "validate", "--url", "{url}", "--timeout", "30"),
+        ("python", str(Path(__file__).parent / "contract.py"), "{url}", "{low}", "{high}"),
+    ),
 )
