@@ -44,3 +44,15 @@ def test_where_none_can_run_it_says_what_to_do(rlx: Rlx, tmp_path: Path, monkeyp
 def test_an_unknown_kind_or_promise_is_bad_input(rlx: Rlx) -> None:
     assert rlx("sandbox", "check", "nothing").code == 2
     assert rlx("sandbox", "check", "local", "--only", "no such words").code == 2
+
+
+def test_agents_are_listed_with_what_their_layers_take(
+    rlx: Rlx, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RLX_CACHE_DIR", str(tmp_path))
+    found = {each["agent"]: each for each in json.loads(rlx("sandbox", "agents", "--format", "json").out)}
+    assert {"mini-swe-agent", "opencode", "pi", "codex"} <= set(found)
+    assert (found["pi"]["prepared"], found["pi"]["fetched_mb"]) == (False, 60)
+    assert "rlx sandbox prepare --agent pi" in found["pi"]["why_not"]
+    assert found["codex"]["disk_mb"] is None
+    assert rlx("sandbox", "prepare", "--agent", "nobody").code == 2

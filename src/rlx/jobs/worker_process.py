@@ -100,7 +100,8 @@ async def serve_worker(library: Library, rollouts: Rollouts, settings: Settings,
         port = listener.getsockname()[1]
         relay = Relay()
         app = Starlette(routes=[Route("/relay/{name}/v1/chat/completions", relay.endpoint, methods=["POST"])])
-        surroundings = Surroundings(settings, f"http://127.0.0.1:{port}", relay, app.mount, Desk(key))
+        outside = f"{settings.public_url.rstrip('/')}/capture/{id}" if settings.public_url else None
+        surroundings = Surroundings(settings, f"http://127.0.0.1:{port}", relay, app.mount, Desk(key), outside)
         runners = {entry.name: entry.load(surroundings) for entry in entries()}
         local = Local(settings)
         names = [entry.name for entry in agents()]

@@ -31,6 +31,8 @@ class Surroundings:
     """Let that server answer below a path."""
     desk: Desk = field(default_factory=Desk)
     """Where people sit."""
+    outside: str | None = None
+    """Where agents on other machines find the capture proxy, by way of the site; None: nowhere."""
 
 
 @dataclass(frozen=True, slots=True)

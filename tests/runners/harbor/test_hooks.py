@@ -86,3 +86,50 @@ def test_what_we_call_takes_what_we_give(hooks: Any) -> None:
     assert hasattr(pool, "_lock")
     trial = import_module("harbor.trial.trial").Trial
     assert "_is_agent_environment_stopped" in inspect.getsource(trial.__init__)
+
+
+def test_agents_of_layers_reach_the_proxy_alone_and_send_and_fetch_nothing_by_themselves(
+    hooks: Any, reach: Any, tmp_path: Any
+) -> None:
+    reach()
+    build = import_module("openenv.harbor.rollout").build_trial_config
+    switches = {
+        "mini-swe-agent": "LITELLM_LOCAL_MODEL_COST_MAP",
+        "opencode": "OPENCODE_DISABLE_AUTOUPDATE",
+        "pi": "PI_OFFLINE",
+    }
+    for name, switch in switches.items():
+        config = build(
+            task_dir=tmp_path,
+            harness=name,
+            sandbox="local",
+            intercept_url="http://127.0.0.1:8484/capture",
+            session_id="s0",
+            model="org/model",
+            trial_name="t",
+            trials_dir=tmp_path,
+        )
+        told = f"{config.agent.kwargs} {config.agent.env}"
+        assert config.agent.import_path.startswith("rlx.runners.harbor.installed:"), name
+        assert "http://127.0.0.1:8484/capture" in told, name
+        assert "s0" in told, name
+        assert switch in config.agent.env, name
+
+
+def test_a_local_sandbox_allows_its_forwarder_and_no_other_host(hooks: Any, tmp_path: Any) -> None:
+    local = import_module("rlx.sandboxes.local.harbor").LocalEnvironment
+    place = import_module("rlx.sandboxes.harbor").Place
+    policy = import_module("harbor.models.task.config").NetworkPolicy
+    for layers, host, fine in (
+        (("agent-x",), "127.0.0.1", True),
+        (("agent-x",), "10.0.0.1", False),
+        ((), "127.0.0.1", False),
+    ):
+        made = object.__new__(local)
+        made._place = place(None, agent_layers=layers)
+        asked = policy(network_mode="allowlist", allowed_hosts=[host])
+        if fine:
+            made.validate_network_policy_support(asked)
+        else:
+            with pytest.raises(ValueError, match="allow"):
+                made.validate_network_policy_support(asked)

@@ -66,6 +66,7 @@ class HarborRunner:
         self._local = Local(surroundings.settings)
         self._relay = surroundings.relay
         self._url = surroundings.url
+        self._outside = surroundings.outside
         self._capture = create_capture()
         surroundings.mount("/capture", self._capture)
         self._desk = surroundings.desk
@@ -73,19 +74,31 @@ class HarborRunner:
 
     async def run(self, run: Run) -> Outcome:
         place = where(run, self._local, self._settings)
-        return await _Running(self._local, place, self._capture, self._relay, self._url, run, self._desk).play()
+        given = (self._capture, self._relay, self._url, run, self._desk)
+        return await _Running(self._local, place, *given, outside=self._outside).play()
 
 
 class _Running:
     """One rollout."""
 
     def __init__(
-        self, local: Local, where: Where, capture: FastAPI, relay: Relay, url: str, run: Run, desk: Desk
+        self,
+        local: Local,
+        where: Where,
+        capture: FastAPI,
+        relay: Relay,
+        url: str,
+        run: Run,
+        desk: Desk,
+        *,
+        outside: str | None,
     ) -> None:
         self._where = where
         self._capture = capture
         self._relay = relay
         self._url = url
+        self._proxy = f"{url}/capture"
+        """As the agent finds it."""
         self._run = run
         self._entry: AgentEntry = agent(run.rollout.agent)
         self._trial: Trial | None = None
@@ -99,6 +112,7 @@ class _Running:
         self._line: Line | None = None
         self._budget = Budget()
         self._desk = desk
+        self._outside = outside
 
     async def play(self) -> Outcome:
         PLACE.set(self._place)
@@ -138,15 +152,23 @@ class _Running:
             self._place.forward = Address("127.0.0.1", int(self._url.rpartition(":")[2]))
 
     def _furnish(self) -> None:
-        """What an agent that works inside of a local sandbox finds there: its layer, and the way to its model."""
+        """What an agent that works inside of its sandbox finds there: its layer, and the way to its model."""
         kind, name = self._place.kind, self._entry.name
-        if self._entry.installed is None or not isinstance(kind, Local):
+        if self._entry.installed is None:
+            return
+        if not isinstance(kind, Local):
+            if self._outside is None:
+                raise AgentError(
+                    f"{name} cannot reach its model from the sandbox {kind.name}: no public address is set."
+                )
+            self._proxy = self._outside
             return
         layer = prepared(kind.layers, name)
         if layer is None:
             raise AgentError(f"The layer of {name} is not prepared here.", hint=f"Make it with {COMMAND} {name}.")
         self._place.agent_layers, self._place.agent_memory_mb = (layer.key,), layer.memory_mb
         self._place.forward = Address("127.0.0.1", int(self._url.rpartition(":")[2]))
+        self._proxy = INSIDE
 
     def _scrubbing(self) -> Scrub:
         handed = self._run.handed
@@ -172,7 +194,7 @@ class _Running:
             harness=self._entry.name,
             sandbox=self._run.rollout.sandbox or "",
             registry=self._capture.state.registry,
-            intercept_url=INSIDE if self._place.agent_layers else f"{self._url}/capture",
+            intercept_url=self._proxy,
             model=self._run.rollout.model.id if self._run.rollout.model else "none",
             trials_dir=self._run.work,
             reward_key=str(fields.get("reward_key") or ""),
