@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import Visitor, served
+from tests.browser.conftest import Visitor, read, served
 from tests.browser.test_axe import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.run_extra, pytest.mark.timeout(300)]
@@ -24,6 +24,7 @@ SOLUTION = (
 def visit_working(browser: Browser, tmp_path: Path, require_tool: Callable[[str], str]) -> Iterator[Visitor]:
     require_tool("bwrap")
     with served("--demo", store=tmp_path, worker=True) as url:
+        read(url, "/d/rl-explorer/first-steps")
         visitor = Visitor(browser, url)
         yield visitor
         visitor.close()

@@ -317,3 +317,22 @@ async def test_a_rollout_that_says_nothing_yet_is_asked_for_again_by_scripts(sce
     assert "/run.js" in page
     assert "810" in page
     held.close()
+
+
+async def test_a_long_rollout_is_read_from_its_end_and_back_to_its_beginning(scene: Scene) -> None:
+    talk = [("message", {"text": f"message {number} of many"}) for number in range(1, 4_501)]
+    run = scene.recorder.done(happened=talk)
+    page = (await scene.owner.get(f"/run/{run.id}")).text
+    assert "message 4500 of many" in page
+    assert "message 1 of many" not in page
+    told = (await scene.owner.get(f"/run/{run.id}?format=json")).json()
+    seen = set()
+    while True:
+        seen |= {message["text"] for message in told["messages"]}
+        if not told["left_out"]:
+            break
+        assert f'href="/run/{run.id}?before={told["left_out"] + 1}#timeline"' in page
+        page = (await scene.owner.get(f"/run/{run.id}?before={told['left_out'] + 1}")).text
+        told = (await scene.owner.get(f"/run/{run.id}?before={told['left_out'] + 1}&format=json")).json()
+    assert seen >= {data["text"] for _, data in talk}
+    assert (await scene.owner.get(f"/run/{run.id}?before=x")).status_code == 400

@@ -87,7 +87,9 @@ class RunView:
     last: int
     """Number of the newest event."""
     left_out: int
-    """Events before those that are shown."""
+    """Events before those whose messages are shown."""
+    before: int | None
+    """The messages are those of the events before this one; None: the newest."""
     withheld: bool
     """It played the reference solution: what that does and says is an answer."""
 
@@ -127,23 +129,20 @@ def masked(rollout: Rollout) -> Rollout:
     return rollout.model_copy(update=changes)
 
 
-def read_run(views: Views, id: str, viewer: Viewer | None, *, now: datetime | None = None) -> RunView:
+def read_run(
+    views: Views, id: str, viewer: Viewer | None, *, now: datetime | None = None, before: int | None = None
+) -> RunView:
     """A rollout as this viewer may see it, stages that go on as long as they took till `now`.
 
-    Blocks. Raises `BadInput`, `NotFound`, `Upstream`, `OSError`.
+    However many events there are, it reads the newest of them, and for its messages those before `before` if that is
+    given. Blocks. Raises `BadInput`, `NotFound`, `Upstream`, `OSError`.
     """
     rollout = views.find(id, viewer)
     own = views.owns(rollout, viewer)
-    kept: deque[Event] = deque(maxlen=EVENTS)
-    last = seen = 0
-    while True:
-        page = views.events(id, viewer, after=last, limit=_PAGE)
-        kept.extend(page.events)
-        seen += len(page.events)
-        last = page.events[-1].n if page.events else last
-        if not page.more or not page.events:
-            break
-    events = list(kept)
+    last = views.last_event(id, viewer)
+    events = _window(views, id, viewer, last)
+    last = events[-1].n if events else last
+    shown = events if before is None else _window(views, id, viewer, min(before - 1, last), bounded=True)
     hidden = solves(rollout)
     files: list[KeptFile] = []
     if own and not hidden:
@@ -157,7 +156,7 @@ def read_run(views: Views, id: str, viewer: Viewer | None, *, now: datetime | No
         rollout=masked(rollout),
         own=own,
         spans=spans_of(rollout, now),
-        messages=messages_of(events, rollout),
+        messages=messages_of(shown, rollout),
         tests=_tests(told, counts=events),
         logs=_logs(told),
         notes=_notes(told, rollout),
@@ -165,11 +164,25 @@ def read_run(views: Views, id: str, viewer: Viewer | None, *, now: datetime | No
         kept=tuple(files),
         usage=usage,
         cost=cost,
-        calls=_calls(events),
+        calls=_calls(shown),
         last=last,
-        left_out=seen - len(events),
+        left_out=shown[0].n - 1 if shown else 0,
+        before=before,
         withheld=hidden,
     )
+
+
+def _window(views: Views, id: str, viewer: Viewer | None, end: int, *, bounded: bool = False) -> list[Event]:
+    """As many events as are shown, up to the one of number `end`; unless `bounded`, those that came since too."""
+    kept: deque[Event] = deque(maxlen=EVENTS)
+    last = max(0, end - EVENTS)
+    while not bounded or last < end:
+        page = views.events(id, viewer, after=last, limit=_PAGE)
+        kept.extend(event for event in page.events if not bounded or event.n <= end)
+        if not page.more or not page.events:
+            break
+        last = page.events[-1].n
+    return list(kept)
 
 
 def spans_of(rollout: Rollout, now: datetime | None = None) -> tuple[Span, ...]:

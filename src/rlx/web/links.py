@@ -183,8 +183,9 @@ class Links:
         """A list of rollouts, from its first page unless `offset` says otherwise."""
         return _with("/runs", run_fields(replace(query, **{"offset": 0, **changes})), {})
 
-    def run(self, id: str) -> str:
-        return f"/run/{quote(id, safe='')}"
+    def run(self, id: str, *, before: int | None = None) -> str:
+        """A rollout, as it is or with what was said before the event of a number."""
+        return _with(f"/run/{quote(id, safe='')}", {"before": before}, {"before": None})
 
     def seat(self, id: str) -> str:
         """Where a person works in an agent's place."""

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlx.store.rollouts.bounds import Bounds, bounded, dumped
-from rlx.store.rollouts.events import WINDOW, EventLog, read_events
+from rlx.store.rollouts.events import WINDOW, EventLog, last_number, read_events
 from tests.store.rollouts.scene import Clock
 
 JSON = st.recursive(
@@ -244,3 +244,14 @@ def test_a_folder_that_is_no_place_for_a_log_is_an_error_at_once(tmp_path: Path)
     (tmp_path / "e").mkdir()
     with pytest.raises(OSError, match=os.strerror(errno.EISDIR)):
         log_at(tmp_path / "e")
+
+
+def test_the_newest_number_is_found_at_the_end_whatever_stands_there(tmp_path: Path) -> None:
+    path = tmp_path / "events"
+    assert last_number(path) == 0
+    path.write_bytes(b'{"n":1,"at":"2026-01-01T00:00:00Z","kind":"note","data":{}}\n')
+    assert last_number(path) == 1
+    with path.open("ab") as file:
+        file.write(b'{"n":2,"at":"2026-01-01T00:00:00Z","kind":"note","data":{}}\n' + b"\0" * (WINDOW + 7) + b"\n")
+        file.write(b'{"n":3,"half')
+    assert last_number(path) == 2

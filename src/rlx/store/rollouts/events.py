@@ -56,6 +56,28 @@ def read_events(path: Path, *, after: int = 0, limit: int = 500) -> EventPage:
         return EventPage(())
 
 
+def last_number(path: Path) -> int:
+    """The `n` of the newest whole event; 0 when there is none. Reads the end of the file."""
+    try:
+        with path.open("rb") as file:
+            return _last(file)
+    except FileNotFoundError:
+        return 0
+
+
+def _last(file: BinaryIO) -> int:
+    end = os.fstat(file.fileno()).st_size
+    start = end
+    while start > 0:
+        start = max(0, start - WINDOW)
+        file.seek(start)
+        lines = file.read(end - start).split(b"\n")[:-1]
+        numbers = [number for line in lines if (number := _number(line)) is not None]
+        if numbers:
+            return numbers[-1]
+    return 0
+
+
 def _read(file: BinaryIO, after: int, limit: int) -> EventPage:
     size = os.fstat(file.fileno()).st_size
     file.seek(_place(file, size, after))

@@ -29,7 +29,7 @@ from pydantic import ValidationError
 from rlx.errors import NotFound, TooLarge
 from rlx.rollout import Rollout, is_id
 from rlx.store.rollouts.bounds import Bounds
-from rlx.store.rollouts.events import EventLog, EventPage, read_events
+from rlx.store.rollouts.events import EventLog, EventPage, last_number, read_events
 from rlx.store.rollouts.names import EVENTS, FOLDERS, RECORD, ROOT, TRAJECTORY, check_id, file_name, shown_name
 from rlx.store.rollouts.states import check_follows, is_later
 from rlx.store.rollouts.writing import replacing, sync_folder
@@ -151,6 +151,11 @@ class RolloutFiles:
         """Events later than `after`, of the copy that is here or else of the store's. Raises `OSError`."""
         path = self._find(id, EVENTS)
         return EventPage(()) if path is None else read_events(path, after=after, limit=limit)
+
+    def last_event(self, id: str) -> int:
+        """The number of the newest event, of the copy that `events` reads; 0 when there is none. Raises `OSError`."""
+        path = self._find(id, EVENTS)
+        return 0 if path is None else last_number(path)
 
     def put(self, id: str, path: str, source: Source) -> str | None:
         """Keep a file as `trajectory.json`, `verifier/PATH` or `artifacts/PATH`.

@@ -78,6 +78,11 @@ class Views:
             return found
         return replace(found, events=tuple(public_event(event, rollout) for event in found.events))
 
+    def last_event(self, id: str, viewer: Viewer | None) -> int:
+        """The number of the newest event; 0 when there is none. Raises `NotFound`."""
+        self._index.find(check_id(id), self._audience(viewer))
+        return self._files.last_event(id)
+
     def files(self, id: str, viewer: Viewer | None) -> list[KeptFile]:
         """Files of a rollout of one's own. Others are shown its record and events. Raises `NotFound`, `Forbidden`."""
         self.own(id, viewer)

@@ -56,12 +56,13 @@ async def run(request: Request, id: str) -> Response:
     known_id(id)
     if "path" in request.query_params:
         return await _file(request, await blocking(lambda: rollouts.views.find(id, viewer)))
-    shown = await blocking(lambda: read_run(rollouts.views, id, viewer, now=rollouts.queue.clock()))
+    before = _before(request.query_params.get("before"))
+    shown = await blocking(lambda: read_run(rollouts.views, id, viewer, now=rollouts.queue.clock(), before=before))
     links = links_of(request)
     rollout = shown.rollout
     view = View(
         "run.html",
-        links.run(id),
+        links.run(id, before=before),
         {
             "view": shown,
             "run": rollout,
@@ -78,6 +79,15 @@ async def run(request: Request, id: str) -> Response:
         private=shown.own,
     )
     return await answer(request, view)
+
+
+def _before(told: str | None) -> int | None:
+    """The number of the event before which a reader wants to read on. Raises `BadInput`."""
+    if told is None:
+        return None
+    if not (told.isascii() and told.isdigit() and len(told) <= 12 and int(told)):
+        raise BadInput(f"{told[:20]!r} is not the number of an event.")
+    return int(told)
 
 
 async def _file(request: Request, rollout: Rollout) -> Response:
