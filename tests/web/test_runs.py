@@ -204,6 +204,16 @@ async def test_writes_that_are_no_form_of_ours_are_refused(scene: Scene) -> None
     assert (await scene.owner.post("/api/runs", data={"agent": "nop"})).status_code == 400
 
 
+async def test_who_sends_a_form_that_is_refused_reads_why_on_a_page_without_what_was_secret(scene: Scene) -> None:
+    told = {"env": ENV, "ref": REF, "agent": "nobody", "api_key": "sk-of-mine", "var.TOKEN": "token-of-mine"}
+    browser = {"accept": "text/html,application/xhtml+xml"}
+    answer = await scene.owner.post("/api/runs", data=told, headers=browser)
+    assert (answer.status_code, answer.headers["content-type"].partition(";")[0]) == (400, "text/html")
+    assert answer.headers["cache-control"] == "private, no-store"
+    assert "of-mine" not in answer.text
+    assert (await scene.owner.post("/api/runs", data=told)).headers["content-type"] == "application/json"
+
+
 async def test_rollouts_that_are_switched_off_are_refused_and_the_page_says_so(scene: Scene) -> None:
     InstanceFile(scene.settings.store).save(Instance(rollouts_enabled=False))
     page = (await scene.page(scene.owner, TASK)).text

@@ -15,6 +15,7 @@ from rlx.texts import DEFAULT
 from rlx.twins.inline import spoken
 from rlx.twins.jsonable import to_json
 from rlx.web.address import env_address
+from rlx.web.forms import is_form
 from rlx.web.progress import STEPS
 from rlx.web.progress import told as told_of
 from rlx.web.respond import VARY, page_html, to_bytes, url_with
@@ -111,6 +112,8 @@ def _tell(
 def _form(request: Request) -> str:
     asked = request.query_params.get("format")
     accepts = request.headers.get("accept", "")
+    if is_form(request) and "text/html" in accepts:  # somebody looks at it, whatever the form was sent to
+        return "html"
     if request.url.path.startswith("/api/") or asked == "json":
         return "json"
     if asked == "md":
