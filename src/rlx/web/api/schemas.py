@@ -5,12 +5,19 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from rlx.ids import MAX_REF
-
-
-class Shape(BaseModel):
-    """Objects may hold more than is promised here."""
-
-    model_config = ConfigDict(extra="allow")
+from rlx.web.api.schemas_health import HealthAnswer as HealthAnswer
+from rlx.web.api.schemas_health import HealthCounts as HealthCounts
+from rlx.web.api.schemas_health import HealthGlance as HealthGlance
+from rlx.web.api.schemas_health import HealthRuns as HealthRuns
+from rlx.web.api.schemas_health import TaskHealthAnswer as TaskHealthAnswer
+from rlx.web.api.schemas_models import EndpointModelsAnswer as EndpointModelsAnswer
+from rlx.web.api.schemas_models import EndpointRequest as EndpointRequest
+from rlx.web.api.schemas_models import EndpointTestAnswer as EndpointTestAnswer
+from rlx.web.api.schemas_models import EstimateAnswer as EstimateAnswer
+from rlx.web.api.schemas_models import ModelAnswer as ModelAnswer
+from rlx.web.api.schemas_models import ModelListAnswer as ModelListAnswer
+from rlx.web.api.schemas_models import ModelProviderAnswer as ModelProviderAnswer
+from rlx.web.api.shape import Shape as Shape
 
 
 class ErrorDetail(Shape):
@@ -74,7 +81,7 @@ class EnvListAnswer(Shape):
     facets: list[FacetAnswer]
     note: str | None
     collections: list[CollectionAnswer]
-    trending: list[EnvCardAnswer] = []
+    trending: list[EnvCardAnswer] = Field(default_factory=list)
     """With `trending=` only, and so are `stats`."""
     stats: StatsAnswer | None = None
 
@@ -153,45 +160,6 @@ class SupportAnswer(Shape):
     framework: str
     label: str
     capabilities: list[dict[str, Any]]
-
-
-class HealthCounts(Shape):
-    proven: int
-    broken: int
-    unproven: int
-    unchecked: int | None
-
-
-class HealthGlance(Shape):
-    revision: str | None
-    counts: HealthCounts
-    checked_at: str | None
-
-
-class HealthRuns(Shape):
-    runs: int
-    low: float | None
-    high: float | None
-    seconds: float | None
-
-
-class TaskHealthAnswer(Shape):
-    ref: str
-    state: Literal["proven", "broken", "unproven"]
-    reasons: list[str]
-    oracle: HealthRuns
-    floor: HealthRuns
-    sandbox: str | None
-    revision: str | None
-    checked_at: str | None
-    stale: bool
-
-
-class HealthAnswer(HealthGlance):
-    id: str
-    tasks: list[TaskHealthAnswer]
-    total: int
-    offset: int
 
 
 class EnvAnswer(Shape):
@@ -406,65 +374,6 @@ class PhaseAnswer(Shape):
     stage: str
     started_at: str
     finished_at: str | None
-
-
-class ModelProviderAnswer(Shape):
-    provider: str
-    tools: bool | None
-    context: int | None
-    dollars_in: float | None
-    dollars_out: float | None
-
-
-class ModelAnswer(Shape):
-    id: str
-    tools: bool | None
-    context: int | None
-    inputs: list[str]
-    providers: list[ModelProviderAnswer]
-    cheapest: str | None
-
-
-class ModelListAnswer(Shape):
-    models: list[ModelAnswer]
-    total: int
-    offset: int
-    page: int
-
-
-class EndpointRequest(BaseModel):
-    """An endpoint to try. The key is used for this once."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    base_url: str = Field(max_length=500)
-    model: str = Field(default="", max_length=200)
-    api_key: str | None = Field(default=None, max_length=1000, repr=False)
-
-
-class EndpointModelsAnswer(Shape):
-    models: list[str]
-
-
-class EndpointTestAnswer(Shape):
-    verdict: str
-    works: bool
-    said: list[str]
-    detail: str | None
-    streams: bool | None
-    usage: bool | None
-
-
-class EstimateAnswer(Shape):
-    """What a rollout will cost. What is not known is null."""
-
-    tokens_in: int | None
-    tokens_out: int | None
-    dollars: float | None
-    at_most: bool
-    like: Literal["task", "environment", "agent"] | None
-    rollouts: int
-    said: str | None
 
 
 class RunModelAnswer(Shape):
