@@ -5,15 +5,18 @@ Serves the demo, or the hub given with --hub, and writes small images into --out
 
 import argparse
 import base64
+import json
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.request import urlopen
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -48,6 +51,8 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     hub = ("--hub", options.hub) if options.hub else ("--demo",)
     with served(*hub) as url, sync_playwright() as playwright:
+        if not (options.hub or options.page):
+            pages |= _run_pages(url)
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         for path in pages.values():
             _wait_until_read(f"{url}{path}")
@@ -94,6 +99,33 @@ def _wait_until_read(url: str) -> None:
                     return
     except OSError:
         return  # a page that is meant to be missing
+
+
+def _run_pages(url: str) -> dict[str, str]:
+    """Rollouts of the demo, run now where this machine can: an agent that solves a task, and one that does not."""
+    found = {"runs": "/runs"}
+    for name, script in (("run", "solve"), ("run-unsolved", "wrong")):
+        model = {"kind": "scripted", "id": script}
+        asked = {"env": "rl-explorer/first-steps", "ref": "tasks/tidy-config", "agent": "simple", "model": model}
+        started = _ask(f"{url}/api/runs", asked)
+        if started is None:
+            print("No rollouts: this machine runs none.", file=sys.stderr)
+            return found
+        while not (_ask(f"{url}/api/runs/{started['id']}") or {}).get("finished_at"):
+            time.sleep(0.5)
+        found[name] = f"/run/{started['id']}"
+    return found
+
+
+def _ask(url: str, body: object = None) -> dict[str, str] | None:
+    """What the API answers; None where it refuses."""
+    data = None if body is None else json.dumps(body).encode()
+    try:
+        with urlopen(Request(url, data, {"content-type": "application/json"}), timeout=60) as answer:
+            told: dict[str, str] = json.loads(answer.read())
+            return told
+    except HTTPError:
+        return None
 
 
 def _take(
