@@ -27,10 +27,10 @@ format: $(UV)
 
 # The example of every archetype in every framework: written, served, driven alike and played. ARCHETYPES chooses some.
 new-check: $(UV)
-	PATH="$(abspath $(dir $(UV))):$$PATH" $(RUN) python bench/new.py $(ARCHETYPES)
+	$(RUN) python bench/new.py $(ARCHETYPES)
 
 new-mutants: $(UV)
-	PATH="$(abspath $(dir $(UV))):$$PATH" $(RUN) python bench/new.py --mutants $(ARCHETYPES)
+	$(RUN) python bench/new.py --mutants $(ARCHETYPES)
 
 clean:
 	rm -rf .venv .uv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist

@@ -6,7 +6,6 @@ mistake in every wrapper as well. Exits 1 when a variant differs or a mutant sur
 
 import argparse
 import asyncio
-import shutil
 import sys
 import tempfile
 import time
@@ -62,8 +61,6 @@ async def main() -> int:
     parser.add_argument("--mutants", action="store_true", help="plant mistakes in the wrappers too")
     parser.add_argument("--reports", type=Path, help="where reports go, as JSON and as pages")
     asked = parser.parse_args()
-    if shutil.which("uv") is None:
-        parser.error("uv is not on PATH")
     frameworks = make_frameworks(Settings().cache_dir / "frameworks")
     good = [await one(name, frameworks, asked.mutants, asked.reports) for name in asked.archetypes]
     return 0 if all(good) else 1

@@ -22,10 +22,15 @@ def test_the_same_specification_gives_the_same_bytes(name: str) -> None:
 @pytest.mark.parametrize("name", ARCHETYPES)
 def test_what_is_written_is_clean_source(name: str, tmp_path: Path) -> None:
     write(tree(name), tmp_path)
+    assert_clean(tmp_path)
+
+
+def assert_clean(folder: Path) -> None:
+    """Ruff finds nothing, and would format nothing."""
     for command in (["check"], ["format", "--check"]):
         done = subprocess.run(
             [sys.executable, "-m", "ruff", *command, "--no-cache", "."],
-            cwd=tmp_path,
+            cwd=folder,
             capture_output=True,
             text=True,
             check=False,
@@ -103,6 +108,13 @@ def test_the_toolkit_for_trl_is_written_when_asked_for() -> None:
     asked = connect_four().model_copy(update={"target": Target(extras=("verifiers_trl",))})
     methods = {node.name for node in ast.walk(ast.parse(render(asked)[path])) if isinstance(node, ast.FunctionDef)}
     assert methods == {"reset", "drop_piece", "show_board", "reward"}
+
+
+def test_what_is_written_on_request_is_clean_source_too(tmp_path: Path) -> None:
+    extras = ("verifiers_trl", "verifiers_legacy")
+    write(render(connect_four().model_copy(update={"target": Target(extras=extras)})), tmp_path)
+    assert (tmp_path / "verifiers_env" / "legacy" / "connect_four_legacy.py").is_file()
+    assert_clean(tmp_path)
 
 
 def test_what_is_undecided_is_not_rendered() -> None:

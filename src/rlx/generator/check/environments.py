@@ -43,7 +43,7 @@ class Frameworks:
             return python
         uv = shutil.which("uv", path=self.variables.get("PATH"))
         if uv is None:
-            raise BadInput("uv is not on PATH, and makes the frameworks' environments.", hint="Install uv.")
+            raise BadInput("There is no uv, which makes the frameworks' environments.", hint="Install uv, on PATH.")
         making = home.with_name(f"{home.name}.{os.getpid()}")
         base = Path(sys.base_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
         await self._make([uv, "venv", "--quiet", "--relocatable", "--python", str(base), str(making)], target)
@@ -70,6 +70,8 @@ def make_frameworks(root: Path, variables: Mapping[str, str] | None = None) -> F
     root.mkdir(parents=True, exist_ok=True)
     names = ("PATH", "HOME", "LANG", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_CACHE_HOME")
     ours = {name: value for name, value in os.environ.items() if name in names or name.startswith(("UV_", "PIP_"))}
+    if "UV" in os.environ:  # `uv run` tells where it is, whether or not it is on PATH
+        ours["PATH"] = os.pathsep.join([str(Path(os.environ["UV"]).parent), ours.get("PATH", "")])
     quiet = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "RAY_AUTH_MODE": "disabled", "NO_COLOR": "1"}
     return Frameworks(root, {**ours, **quiet, **(variables or {})})
 
