@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlx.sandboxes.dockerfile import Base, Host, Refusal, base_of
+from rlx.sandboxes.dockerfile import Base, Host, ImageFacts, Refusal, base_of
 from rlx.sandboxes.dockerfile.bases import PATH, parse_reference
 from rlx.texts import words
-from tests.sandboxes.dockerfile.making import HOST
+from tests.sandboxes.dockerfile.making import HOST, files, planned
 
 
 @pytest.mark.parametrize(
@@ -108,3 +108,15 @@ def test_any_reference_is_told(reference: str) -> None:
 
 def test_a_host_without_python_does_not_stand_in_for_python() -> None:
     assert isinstance(base_of("python:3.12", replace(HOST, tools={})), Refusal)
+
+
+def test_a_sandbox_that_runs_the_image_itself_plans_with_what_it_says() -> None:
+    """No image is like this host then, and none is refused for it."""
+    image = ImageFacts({"PATH": "/opt/bin:/bin", "HOME_OF": "it"}, "/srv")
+    made = planned("FROM alpine:3.20\nENV PATH=/own:$PATH\nCOPY a .\n", host=Host("", image=image), context=files("a"))
+
+    assert made.image.env == {"PATH": "/own:/opt/bin:/bin", "HOME_OF": "it"}
+    assert made.image.workdir == "/srv"
+    assert [getattr(step, "dest", None) for step in made.steps][-1] == "/srv"
+    assert not made.notes
+    assert isinstance(base_of("scratch", Host("", image=image)), Refusal)
