@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,11 @@ from tests.jobs.machine import CANARY, Machine, machine, scripted, until, write_
 pytestmark = [pytest.mark.run_extra, pytest.mark.timeout(300), pytest.mark.xdist_group("worker")]
 
 DEMO = "rl-explorer/first-steps"
+MUCH = """#!/bin/bash
+for place in $(seq 40); do seq 400000 > /logs/verifier/part-$place.txt; done
+echo 1 > /logs/verifier/reward.txt
+"""
+_BOMB = {"id": "c", "type": "function", "function": {"name": "bash", "arguments": "{}"}}
 SLEEP = "#!/bin/bash\ntouch /logs/artifacts/begun\nsleep 600\n"
 
 
@@ -41,6 +46,8 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_task(folder, "bad-reward", {"tests/test.sh": "#!/bin/bash\necho pass > /logs/verifier/reward.txt\n"})
     write_task(folder, "no-shell", {"tests/test.sh": "#!/no/such/shell\n"})
     write_task(folder, "slow-grader", {"tests/test.sh": SLEEP}, toml="")
+    write_task(folder, "slow-start", {}, toml='[environment.healthcheck]\ncommand = "sleep 600"\ntimeout_sec = 600\n')
+    write_task(folder, "much-to-keep", {"tests/test.sh": MUCH})
     write_task(folder, "slow-agent", {"solution/solve.sh": SLEEP})
     write_task(folder, "slow-build", {}, dockerfile="FROM python:3.12-slim\nWORKDIR /app\nRUN sleep 600\n")
     write_task(folder, "broken-build", {}, dockerfile="FROM python:3.12-slim\nWORKDIR /app\nRUN echo why; exit 3\n")
@@ -61,6 +68,8 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     one = {f"steps/one/{path}": text for path, text in {"instruction.md": "# One\n", "tests/test.sh": _TELLING}.items()}
     write_task(folder, "secret-steps", one, toml=_STEPS)
+    barrier = "#!/bin/bash\nmkdir -p /logs/verifier/reward.json/x /logs/verifier/reward.txt\n"
+    write_task(folder, "barrier", {"solution/solve.sh": barrier})
     for name, toml in _SECRETS.items():
         write_task(folder, f"secret-{name}", {"tests/test.sh": _TELLING, "solution/solve.sh": _TELLING}, toml=toml)
     return folder
@@ -199,6 +208,12 @@ def test_of_several_scores_one_can_be_chosen(here: Machine) -> None:
     assert (unknown.reward, unknown.graded) == (None, False)
 
 
+def test_a_folder_in_the_place_of_the_reward_does_not_save_an_agent_from_its_grading(here: Machine) -> None:
+    done = here.run("tasks/barrier", "oracle")
+
+    assert (done.status, done.reward, done.graded) == ("done", 0.0, True)
+
+
 def test_neither_a_planted_reward_nor_a_process_that_writes_one_counts(here: Machine) -> None:
     done = here.run("tasks/forger", "oracle")
 
@@ -244,7 +259,12 @@ def _names(here: Machine, done: Rollout) -> list[str]:
 
 @pytest.mark.parametrize(
     ("task", "agent", "stage"),
-    [("slow-build", "nop", "provision"), ("slow-agent", "oracle", "agent"), ("slow-grader", "nop", "verify")],
+    [
+        ("slow-build", "nop", "provision"),
+        ("slow-start", "nop", "prepare"),
+        ("slow-agent", "oracle", "agent"),
+        ("slow-grader", "nop", "verify"),
+    ],
 )
 def test_a_rollout_is_stopped_at_any_stage_and_leaves_nothing(here: Machine, task: str, agent: str, stage: str) -> None:
     begun = here.start(f"tasks/{task}", agent)
@@ -257,6 +277,20 @@ def test_a_rollout_is_stopped_at_any_stage_and_leaves_nothing(here: Machine, tas
     assert done.failure is not None
     assert (done.failure.cause, done.failure.kind) == ("person", "cancelled")
     until(lambda: left_behind(here) == [])
+
+
+def test_a_rollout_that_is_stopped_while_its_files_are_kept_ends_and_leaves_nothing(here: Machine) -> None:
+    begun = here.start("tasks/much-to-keep", "nop")
+    until(lambda: here.find(begun).stage == "close")
+
+    here.services.rollouts().queue.stop(begun.id)
+
+    done = here.ended(begun)
+    kept = here.files(done)
+    assert done.status in {"cancelled", "done"}  # which it was, as it is told
+    assert here.events(done)[-1].data["status"] == done.status
+    until(lambda: left_behind(here) == [])
+    assert here.files(done) == kept
 
 
 def test_the_key_of_an_endpoint_reaches_the_model_and_no_file(here: Machine) -> None:
@@ -304,8 +338,38 @@ def test_a_model_that_refuses_is_told_as_such(here: Machine) -> None:
     assert (done.reward, done.graded) == (None, False)
 
 
+def test_a_model_of_inference_providers_solves_a_task_and_its_price_gives_the_cost(here: Machine) -> None:
+    routed = ModelAsked("router", "scripted/solve:thrifty")
+    done = here.run("tasks/tidy-config", "simple", env=DEMO, model=routed, fields={"max_dollars": 0.5})
+
+    assert (done.status, done.reward, done.graded) == ("done", 1.0, True)
+    assert done.model is not None
+    assert (done.model.id, done.model.provider, done.model.route) == ("scripted/solve", "router", "thrifty")
+    assert done.usage.tokens_in is not None
+    assert done.usage.tokens_out is not None
+    assert done.cost == pytest.approx((done.usage.tokens_in * 0.2 + done.usage.tokens_out * 0.6) / 1e6)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (b" " * 50 * 2**20, "larger"),
+        (json.dumps({"choices": [{"message": {"tool_calls": [_BOMB] * 10_000}}]}).encode(), "tools at once"),
+    ],
+)
+def test_a_model_that_means_harm_ends_its_rollout_as_a_fault_of_the_model(
+    here: Machine, said: bytes, told: str
+) -> None:
+    with _endpoint(said=said) as (url, _):
+        done = here.run("tasks/plain", "simple", model=ModelAsked("endpoint", "m", base_url=url))
+
+    assert done.failure is not None
+    assert (done.status, done.failure.cause, done.graded, done.reward) == ("failed", "model", False, None)
+    assert told in done.failure.message
+
+
 @contextmanager
-def _endpoint(status: int = 200) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def _endpoint(status: int = 200, said: bytes | None = None) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """A model that has `simple` write the answer; every call of it counts half a million tokens, either way."""
     heard: list[dict[str, Any]] = []
 
@@ -320,12 +384,13 @@ def _endpoint(status: int = 200) -> Iterator[tuple[str, list[dict[str, Any]]]]:
                 message["tool_calls"] = [call]
             usage = {"prompt_tokens": 500_000, "completion_tokens": 500_000}
             answer: dict[str, Any] = {"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
-            data = json.dumps(answer if status == 200 else {"error": {"message": "no such key"}}).encode()
+            data = said or json.dumps(answer if status == 200 else {"error": {"message": "no such key"}}).encode()
             self.send_response(status)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(data)))
             self.end_headers()
-            self.wfile.write(data)
+            with suppress(ConnectionError):  # of whoever has heard enough
+                self.wfile.write(data)
 
         def log_message(self, format: str, *args: object) -> None:
             """Tests print nothing."""
