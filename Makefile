@@ -4,7 +4,7 @@ RUN := $(UV) run --no-sync
 
 PORT ?= 7860
 
-.PHONY: demo test check format clean new-check new-mutants
+.PHONY: demo test check layers format clean new-check new-mutants
 
 demo: $(UV)
 	$(UV) sync --locked --no-dev --inexact
@@ -19,6 +19,10 @@ check: $(UV)
 	$(RUN) ruff format --check
 	$(RUN) mypy
 	$(RUN) lint-imports
+
+# What agents in sandboxes are made of, for the tests that run them: about a minute once, a second when it is in the cache.
+layers: check
+	$(RUN) rlx sandbox prepare --agent mini-swe-agent --agent opencode --agent pi
 
 format: $(UV)
 	$(UV) sync --locked --all-extras
