@@ -11,10 +11,14 @@ from rlx.cli.output import Record, note
 from rlx.cli.serve_worker import can_work, keep_working
 from rlx.errors import BadInput, RlxError, Upstream
 from rlx.model import Viewer
+from rlx.rollout import Rollout
 from rlx.runners.asked import Asked
 from rlx.runners.launch import Launcher
+from rlx.runners.models.estimate import LOOKED_AT, estimated
 from rlx.runners.workers import living
 from rlx.services import Services
+from rlx.store.rollouts.query import Filters
+from rlx.texts import words
 from rlx.twins.run import masked, run_record
 from rlx.twins.run_events import event_json
 
@@ -27,6 +31,7 @@ _LINE = 160
 
 async def started(services: Services, viewer: Viewer, asked: Asked, *, wait: bool) -> Record:
     """The rollout as it was started, or with `wait` as it ended. Raises what `Launcher.start` does."""
+    await _tell_cost(services, viewer, asked)
     launcher = Launcher(services)
     if not wait:
         rollout = await launcher.start(asked, viewer)
@@ -62,6 +67,25 @@ async def with_worker[T](services: Services, launcher: Launcher, work: Callable[
     if failed is not None:
         raise failed
     return ended[0]
+
+
+async def _tell_cost(services: Services, viewer: Viewer, asked: Asked) -> None:
+    """What it will cost, as far as that is known before."""
+    if asked.model is None or asked.model.kind == "scripted":
+        return
+    views = (await anyio.to_thread.run_sync(services.rollouts)).views
+    ceiling = asked.fields.get("max_dollars")
+    try:
+        most = float(ceiling) if ceiling not in (None, "") else None
+    except ValueError:  # which is told when it is checked
+        return
+
+    def look(filters: Filters) -> tuple[Rollout, ...]:
+        return views.page(filters, viewer, limit=LOOKED_AT).rollouts
+
+    found = await estimated(asked, services.router, look, most)
+    if found.said is not None:
+        note(words(found.said))
 
 
 async def followed(services: Services, viewer: Viewer, id: str) -> Record:
