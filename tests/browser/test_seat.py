@@ -24,7 +24,7 @@ SOLUTION = (
 def visit_working(browser: Browser, tmp_path: Path, require_tool: Callable[[str], str]) -> Iterator[Visitor]:
     require_tool("bwrap")
     with served("--demo", store=tmp_path, worker=True) as url:
-        read(url, "/d/rl-explorer/first-steps")
+        read(url, "/d/rl-explorer/first-steps", TASK)
         visitor = Visitor(browser, url)
         yield visitor
         visitor.close()

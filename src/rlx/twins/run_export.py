@@ -23,15 +23,15 @@ from rlx.twins.run_files import trajectory_of
 EXPORTS: Final = 1_000
 """Rollouts of one export."""
 _EVENTS: Final = 20_000
-_GROUP: Final = 50
-"""Rows that are kept in memory at once."""
+_GROUP: Final = 10_000
+"""Messages that are kept in memory at once, and those of one row more."""
 
 
 def exported(views: Views, ids: Sequence[str], viewer: Viewer | None, form: str) -> Iterator[bytes]:
     """The file, in pieces: `jsonl` or `parquet`. Each call blocks. Raises `Upstream`, `OSError`."""
     rows = (row for id in ids if (row := export_row(views, id, viewer)) is not None)
     if form == "parquet":
-        yield _parquet(rows)
+        yield from _parquet(rows)
         return
     for row in rows:
         yield json.dumps(row, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace") + b"\n"
@@ -125,8 +125,32 @@ def _trajectory(views: Views, rollout: Rollout, viewer: Viewer | None) -> str | 
     return None if value is None else json.dumps(Scrub.of(rollout).value(value.value), ensure_ascii=False)
 
 
-def _parquet(rows: Iterator[dict[str, Json]]) -> bytes:
-    """All rows in one file, in groups of a few."""
+class _Piece(io.RawIOBase):
+    """A file that is written from its beginning to its end, and taken away as it grows."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._at = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._parts.append(bytes(data))
+        self._at += len(data)
+        return len(data)
+
+    def tell(self) -> int:
+        return self._at
+
+    def taken(self) -> bytes:
+        found = b"".join(self._parts)
+        self._parts.clear()
+        return found
+
+
+def _parquet(rows: Iterator[dict[str, Json]]) -> Iterator[bytes]:
+    """All rows in one file, in groups of a few, each told once it is written."""
     import pyarrow as pa  # imported late: a process that exports nothing does without
     import pyarrow.parquet as pq
 
@@ -152,16 +176,26 @@ def _parquet(rows: Iterator[dict[str, Json]]) -> bytes:
         "messages": pa.list_(message),
     }
     schema = pa.schema([(name, kinds.get(name, text)) for name in COLUMNS])
-    held = io.BytesIO()
+    held = _Piece()
     with pq.ParquetWriter(held, schema, compression="zstd") as writer:
-        group: list[dict[str, Json]] = []
-        for row in rows:
-            group.append(row)
-            if len(group) == _GROUP:
-                writer.write_table(pa.Table.from_pylist(group, schema=schema))
-                group = []
-        writer.write_table(pa.Table.from_pylist(group, schema=schema))
-    return held.getvalue()
+        for group in _groups(rows):
+            writer.write_table(pa.Table.from_pylist(group, schema=schema))
+            yield held.taken()
+    yield held.taken()
+
+
+def _groups(rows: Iterator[dict[str, Json]]) -> Iterator[list[dict[str, Json]]]:
+    """At least one, which may be empty."""
+    group: list[dict[str, Json]] = []
+    messages = 0
+    for row in rows:
+        said = row["messages"]
+        messages += len(said) if isinstance(said, list) else 0
+        group.append(row)
+        if messages > _GROUP:
+            yield group
+            group, messages = [], 0
+    yield group
 
 
 COLUMNS: Final = (
