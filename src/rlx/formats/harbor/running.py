@@ -151,7 +151,8 @@ def _notes(subject: Subject, sandbox: str) -> Iterator[Say]:
         yield say("harbor.run.replays")
     elif image and sandbox == "hf":
         yield say("harbor.run.pulls", image=image)
-    needed = [each.name for each in wanted(subject.facts.variables) if each.required and each.readers != ("solution",)]
+    asked = [each for each in wanted(subject.facts.variables) if each.required and each.readers != ("solution",)]
+    needed = [each.name for each in asked if not (each.of_model and "grader" in each.readers)]  # a judge's
     if needed:
         yield say("harbor.run.secrets", n=len(needed), names=", ".join(needed))
     if subject.facts.judge:
