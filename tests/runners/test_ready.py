@@ -39,7 +39,7 @@ def test_what_is_wanted_names_the_protocol_and_the_size(tmp_path: Path) -> None:
 def test_an_agent_without_pinned_files_runs_in_no_local_sandbox(tmp_path: Path) -> None:
     for entry in agents():
         if entry.installed is not None and entry.name not in recipes():
-            assert "No files are pinned" in (why(entry.name, "local", tmp_path) or "")
+            assert "no files are pinned" in (why(entry.name, "local", tmp_path) or "")
             assert why(entry.name, "docker", tmp_path) is None
 
 

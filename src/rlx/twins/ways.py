@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rlx.model import RunOption, Variable
+from rlx.model import AgentNeed, RunOption, Text, Variable
 from rlx.texts import Say, say
 
 
@@ -41,3 +41,11 @@ def variable_said(one: Variable) -> list[Say]:
     if not one.required:
         told.append(say("launch.variable_optional"))
     return told
+
+
+def needs_said(needs: Sequence[AgentNeed]) -> list[tuple[str, tuple[Text, ...]]]:
+    """What agents want, or what stands in their way, those with the same words together under their names."""
+    found: dict[tuple[Text, ...], list[str]] = {}
+    for each in needs:
+        found.setdefault(each.wants if each.reason is None else (each.reason,), []).append(each.agent)
+    return [(", ".join(names), said) for said, names in found.items()]

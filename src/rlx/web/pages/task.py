@@ -21,7 +21,7 @@ from rlx.twins.held import by_file
 from rlx.twins.jsonable import object_json, to_json
 from rlx.twins.run_list import RunQuery
 from rlx.twins.tasks import has_banner, own_brief, task_markdown
-from rlx.twins.ways import variable_said, ways
+from rlx.twins.ways import needs_said, variable_said, ways
 from rlx.web.address import check_path, task_address
 from rlx.web.blocks_html import Anchors, Spot
 from rlx.web.health import task_health
@@ -73,6 +73,7 @@ async def task(request: Request) -> Response:
             "options": found.run_options,
             "ceilings": CEILINGS,
             "variable_said": variable_said,
+            "needs_said": needs_said,
             "health": health if found.run_options else None,
             "health_runs": links.runs(RunQuery({"env": (str(key),), "agent": (ORACLE, NOP)}, ref)),
             **attempts.variables(links),
