@@ -83,6 +83,9 @@ def _facts(view: RunView, language: str, at: Addresses) -> Iterator[str]:
     for name in ("tokens_in", "tokens_out", "model_calls", "tool_calls"):
         yield fact(say(f"run.{name}"), words(count_said(getattr(usage, name)), language), language)
     yield fact(say("run.cost"), words(dollars_said(view.cost), language), language)
+    if run.judge_calls is not None:
+        yield fact(say("judge.calls"), words(count_said(run.judge_calls), language), language)
+        yield fact(say("judge.cost"), words(dollars_said(run.judge_cost), language), language)
 
 
 def runs_markdown(

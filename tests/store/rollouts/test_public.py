@@ -22,9 +22,10 @@ def test_an_owner_and_the_host_of_their_endpoint_are_nowhere_in_what_others_see(
         ),
         steps=(StepScore(name="one", error="ann-doe broke it"),),
         notes=("by ann-doe",),
+        judge=ModelUse(id="ann-doe/judge", provider="endpoint", host="judge.ann-home.example"),
     )
     told = public(rollout).model_dump_json()
-    for private in ("ann-doe", "Ann-Doe", "llm.ann-home.example", "8443"):
+    for private in ("ann-doe", "Ann-Doe", "llm.ann-home.example", "judge.ann-home.example", "8443"):
         assert private not in told
     assert public(rollout).model_copy(update={"owner": None}) == public(rollout)
     event = Event(n=1, at=rollout.created_at, kind="log", data={"text": HOST, "items": [{"path": "/root/ann-doe/x"}]})

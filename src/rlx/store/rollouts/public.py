@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from rlx.rollout import Event, Rollout
+from rlx.rollout import Event, ModelUse, Rollout
 
 OWN_PROVIDERS: Final = frozenset({"endpoint", "scripted"})
 """Providers that are somebody's own; any other is known to everybody, and so is its host."""
@@ -27,18 +27,14 @@ _SHORTEST: Final = 3
 def public(rollout: Rollout) -> Rollout:
     """The same rollout for eyes other than its owner's. What the environment says of the task stays as it is."""
     scrub = Scrub.of(rollout)
-    model = rollout.model
-    if model is not None:
-        host = None if model.provider in OWN_PROVIDERS else model.host
-        id = scrub.text(model.id) if model.provider in OWN_PROVIDERS else model.id
-        model = model.model_copy(update={"host": host, "id": id})
     failure = rollout.failure
     if failure is not None:
         failure = failure.model_copy(update={"message": scrub.text(failure.message)})
     return rollout.model_copy(
         update={
             "owner": None,
-            "model": model,
+            "model": _of_anybody(rollout.model, scrub),
+            "judge": _of_anybody(rollout.judge, scrub),
             "failure": failure,
             "fields": scrub.value(rollout.fields),
             "notes": tuple(scrub.text(note) for note in rollout.notes),
@@ -48,6 +44,13 @@ def public(rollout: Rollout) -> Rollout:
             ),
         }
     )
+
+
+def _of_anybody(model: ModelUse | None, scrub: "Scrub") -> ModelUse | None:
+    """Where somebody's own model is, is their business."""
+    if model is None or model.provider not in OWN_PROVIDERS:
+        return model
+    return model.model_copy(update={"host": None, "id": scrub.text(model.id)})
 
 
 def public_event(event: Event, rollout: Rollout) -> Event:
@@ -65,10 +68,12 @@ class Scrub:
     @classmethod
     def of(cls, rollout: Rollout) -> "Scrub":
         """Knows the owner, and the host of their endpoint with and without its port."""
-        model = rollout.model
-        host = model.host if model is not None and model.provider in OWN_PROVIDERS else None
-        bare = re.sub(r":\d+$", "", host) if host else None
-        return cls(rollout.owner, host, bare if bare not in {"localhost", "127.0.0.1"} else None)
+        own = [
+            model for model in (rollout.model, rollout.judge) if model is not None and model.provider in OWN_PROVIDERS
+        ]
+        hosts = [model.host for model in own if model.host]
+        bare = [re.sub(r":\d+$", "", host) for host in hosts]
+        return cls(rollout.owner, *hosts, *(host for host in bare if host not in {"localhost", "127.0.0.1"}))
 
     def text(self, text: str) -> str:
         text = _HOMES.sub("‹path›", _SECRETS.sub("‹secret›", text))

@@ -410,6 +410,10 @@ class RunAnswer(Shape):
     error: RunErrorAnswer | None
     usage: UsageAnswer
     cost: float | None
+    judge: RunModelAnswer | None
+    judge_calls: int | None
+    judge_usage: UsageAnswer
+    judge_cost: float | None
     phases: list[PhaseAnswer]
     visibility: str
     notes: list[str]
