@@ -68,6 +68,7 @@ PAGE_TYPES = (
     PageType("server_task_at_root", "/s/acme/chess-env/t", 404),
     PageType("rollout", "/t/acme/rows-traces/chat/train/0"),
     PageType("rollout_with_a_picture", "/t/acme/rows-traces/chat/train/2"),
+    PageType("models", "/models"),
     PageType("runs", "/runs"),
     PageType("runs_found", "/runs?f=agent:simple&sort=reward"),
     PageType("runs_nothing", "/runs?outcome=active"),

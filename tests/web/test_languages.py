@@ -104,16 +104,30 @@ API_ADDRESSES = (
     *(
         f"{base}{rest}"
         for base in (_ENV, _SPACE)
-        for rest in ("", "/tasks", "/folder", "/file?path=README.md", "/raw?path=README.md", "/revisions", "/progress")
+        for rest in (
+            "",
+            "/tasks",
+            "/folder",
+            "/file?path=README.md",
+            "/raw?path=README.md",
+            "/revisions",
+            "/progress",
+            "/health",
+        )
     ),
     f"{_ENV}/task?ref=tasks/fix-parser",
     f"{_ENV}/file?ref=tasks/fix-parser&path=solution/solve.sh",
     f"{_SPACE}/task?ref=0",
     "/api/env/acme/single-task/random",
     f"{_SPACE}/random",
+    "/api/models",
+    "/api/models?q=solve&sort=price&limit=1",
+    "/api/endpoints/models",
+    "/api/endpoints/test",
     "/api/runs",
     "/api/runs/export",
-    *(f"/api/runs/{DONE}{rest}" for rest in ("", "/events", "/cancel", "/visibility", "/export")),
+    "/api/runs/estimate?env=acme/layout-tasks&ref=tasks/fix-parser&agent=simple&model=router:scripted/solve",
+    *(f"/api/runs/{DONE}{rest}" for rest in ("", "/events", "/cancel", "/grade", "/visibility", "/export")),
     f"/api/runs/{DONE}/artifacts/verifier/ctrf.json",
 )
 BY_CHANCE = {"/api/random", "/api/search/status"}
