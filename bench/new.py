@@ -6,7 +6,6 @@ mistake in every wrapper as well. Exits 1 when a variant differs or a mutant sur
 
 import argparse
 import asyncio
-import resource
 import sys
 import tempfile
 import time
@@ -22,20 +21,14 @@ from rlx.generator.render import render, write
 from rlx.settings import Settings
 
 
-def row(name: str, report: Report, rendered: float, processor: float) -> str:
+def row(name: str, report: Report, rendered: float) -> str:
     stages = {variant.framework: "ok" if variant.ok else "differs" for variant in report.variants}
     differences = sum(len(variant.differences) for variant in report.variants)
     told = ", ".join(f"{framework} {state}" for framework, state in stages.items())
     return (
         f"| {name} | {1000 * rendered:.0f} ms | {told} | {report.rounds} | {report.calls:,} | {differences} "
-        f"| {report.seconds:.0f} s | {processor:.0f} s | {100 * report.import_share:.0f} % |"
+        f"| {report.seconds:.0f} s | {report.processor_seconds:.0f} s | {100 * report.import_share:.0f} % |"
     )
-
-
-def _spent() -> float:
-    """Seconds of processor time of all programs that were started and have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def fates(name: str, found: list[Fate]) -> str:
@@ -51,9 +44,8 @@ async def one(name: str, frameworks: Frameworks, mutants: bool, reports: Path | 
         rendered = time.perf_counter() - begun
         folder = Path(scratch) / name
         write(tree, folder)
-        before = _spent()
         report = await check(folder, frameworks, told=lambda line: print(line, file=sys.stderr))
-        print(row(name, report, rendered, _spent() - before), flush=True)
+        print(row(name, report, rendered), flush=True)
         if reports is not None:
             write_report(report, reports / name)
         if not mutants:

@@ -29,13 +29,16 @@ class Variant:
     stages: Sequence[Stage]
     differences: Sequence[Difference]
     import_seconds: float
-    """What importing the framework alone takes, in a warm process."""
+    """Processor time that importing the framework alone takes."""
     imports: int
     """How many of the processes that were started import it."""
 
     @property
     def ok(self) -> bool:
         return all(stage.ok for stage in self.stages)
+
+    def stage(self, name: str) -> Stage | None:
+        return next((stage for stage in self.stages if stage.name == name), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +50,23 @@ class Report:
     calls: int
     variants: Sequence[Variant]
     seconds: float
+    processor_seconds: float
+    """Of all programs that were started."""
 
     @property
     def ok(self) -> bool:
         return bool(self.variants) and all(variant.ok for variant in self.variants)
 
     @property
+    def stage_names(self) -> list[str]:
+        """The stages of all variants, in the order they were gone through."""
+        return list(dict.fromkeys(stage.name for variant in self.variants for stage in variant.stages))
+
+    @property
     def import_share(self) -> float:
-        """The part of all stages' time that went into imports of the frameworks, from 0 to 1."""
-        spent = sum(stage.seconds for variant in self.variants for stage in variant.stages)
+        """The part of the processor time that went into imports of the frameworks, from 0 to 1."""
         imports = sum(variant.import_seconds * variant.imports for variant in self.variants)
-        return min(1.0, imports / spent) if spent else 0.0
+        return min(1.0, imports / self.processor_seconds) if self.processor_seconds else 0.0
 
     def as_json(self) -> str:
         variants = [{"ok": each.ok, **asdict(each)} for each in self.variants]

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import resource
 import shutil
 import sys
 import tempfile
@@ -76,7 +77,7 @@ async def check(
     told: Told = lambda line: None,
 ) -> Report:
     """Check the environment in a folder that `rlx new` wrote. `smoke` names a model other than the scripted one."""
-    begun = time.monotonic()
+    begun, before = time.monotonic(), _processor_seconds()
     spec = load_spec(folder / SPEC_FILE)
     kind = archetype(spec.archetype) if spec.archetype else None
     names = [name for name in spec.target.frameworks if (folder / spec.target.folder(name)).is_dir()]
@@ -106,7 +107,14 @@ async def check(
         calls=plan.calls,
         variants=variants,
         seconds=time.monotonic() - begun,
+        processor_seconds=_processor_seconds() - before,
     )
+
+
+def _processor_seconds() -> float:
+    """Processor time of all programs that this process started and that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 async def reference(spec: EnvSpec, root: Path, plan: Plan, frameworks: Frameworks) -> Mapping[str, Any]:
@@ -146,13 +154,16 @@ async def check_variant(job: Check, target: Target, told: Told) -> Variant:
     async def imports() -> tuple[bool, str]:
         nonlocal version, imported
         name = target.requirement.split(">")[0].split("=")[0]
-        asked = f"import time; t = time.monotonic(); {target.imports}; t = time.monotonic() - t; "
+        asked = f"import time; t = time.process_time(); {target.imports}; t = time.process_time() - t; "
         asked += f"import importlib.metadata as m; print(t, m.version('{name}'))"
         done = await program(str(python), "-c", asked)
         if done.code == 0:
             seconds, version = done.output.split()[:2]
             imported = float(seconds)
-        return done.code == 0, done.output if done.code else f"{version}, imported in {imported:.1f} s"
+        return (
+            done.code == 0,
+            done.output if done.code else f"{version}, imported in {imported:.1f} s of processor time",
+        )
 
     async def files() -> tuple[bool, str]:
         wrong = [path for path, source in copies(spec, target.name).items() if not _same(job.root, path, source)]
@@ -172,9 +183,11 @@ async def check_variant(job: Check, target: Target, told: Told) -> Variant:
     if await stages.run("environment", environment) and await stages.run("import", imports):
         await stages.run("files", files)
         await stages.run("tests", tests)
-        await stages.run("validators", validators)
+        if target.validators:
+            await stages.run("validators", validators)
         differences = await _online(job, target, python, folder, stages, program)
-    processes = 3 + len(target.validators) + len(target.validators_online) + bool(job.smoke)
+    commands = [*target.validators, *target.validators_online]
+    processes = 3 + sum(words[0] != "python" for words in commands) + target.rollout_imports * bool(job.smoke)
     return Variant(
         target.name, target.title, target.requirement, version, stages.done, differences, imported, processes
     )
@@ -193,7 +206,8 @@ async def _online(
     begun = time.monotonic()
     try:
         async with serving(target, python, folder, job.frameworks.variables) as url:
-            stages.done.append(Stage("server", True, time.monotonic() - begun, "" if url else "in the process"))
+            if url:
+                stages.done.append(Stage("server", True, time.monotonic() - begun))
 
             async def parity() -> tuple[bool, str]:
                 nonlocal differences
@@ -209,7 +223,8 @@ async def _online(
                 return done.code == 0 and "Reward:" in done.output, done.output[-4000:]
 
             await stages.run("parity", parity)
-            await stages.run("live validators", online)
+            if target.validators_online:
+                await stages.run("live validators", online)
             if job.smoke:
                 await stages.run("rollout", rollout)
     except RlxError as error:

@@ -54,5 +54,7 @@ class Target:
     """What answers 200 when the server is up."""
     validators_online: Sequence[Sequence[str]] = ()
     """As `validators`, with the server at `{url}`, and `{low}` and `{high}` the bounds of the reward."""
+    rollout_imports: int = 1
+    """How many processes of a rollout import the framework."""
     steps: bool = True
     """Whether the framework tells the reward of each step; otherwise only that of the episode is compared."""

@@ -24,4 +24,5 @@ TARGET = Target(
     served=("python", "server.py"),
     ready="/openapi.json",
     steps=False,
+    rollout_imports=0,
 )

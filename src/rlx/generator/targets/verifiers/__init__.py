@@ -14,6 +14,7 @@ TARGET = Target(
     package="{package}",
     mutants=MUTANTS,
     imports="import verifiers.v1",
+    rollout_imports=2,  # vf-eval, and the server of the tools
     validators=(
         ("vf-validate", "{name}", "--runtime.type", "subprocess", "--no-rich", "--only-setup", "-o", "outputs"),
     ),
