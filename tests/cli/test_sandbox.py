@@ -18,8 +18,11 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
 
 
 def test_kinds_are_listed_with_whether_they_run_and_why_not(rlx: Rlx, runs: bool) -> None:
-    [local] = json.loads(rlx("sandbox", "ls", "--format", "json").out)
-    assert local["kind"] == "local"
+    told = json.loads(rlx("sandbox", "ls", "--all", "--format", "json").out)
+    assert [each["kind"] for each in told[:3]] == ["local", "docker", "hf"]
+    assert "daytona" in {each["kind"] for each in told}
+    assert all(each["runs"] or each["why"] for each in told)
+    local = told[0]
     assert local["runs"] is runs
     assert bool(local["why"]) is not runs
     assert any("approximated" in text for text in local["notes"]) is runs
@@ -35,7 +38,8 @@ def test_promises_are_tried_and_told(rlx: Rlx, runs: bool) -> None:
 def test_where_none_can_run_it_says_what_to_do(rlx: Rlx, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RLX_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))  # where no bubblewrap is; and the wheel is not part of the tests
-    [local] = json.loads(rlx("sandbox", "ls", "--format", "json").out)
+    local, docker, _ = json.loads(rlx("sandbox", "ls", "--format", "json").out)
+    assert "Install Docker Engine" in docker["why"]
     if not local["runs"]:
         assert "Install the Debian package bubblewrap" in local["why"]
         assert rlx("sandbox", "check").code == 1
