@@ -40,7 +40,7 @@ from rlx.sandboxes.base import Address
 from rlx.sandboxes.harbor import PLACE, Place, SandboxEnvironment, aside, before_verification
 from rlx.sandboxes.local.installed.layer import COMMAND, prepared
 from rlx.sandboxes.local.kind import Local
-from rlx.texts import Say, words
+from rlx.texts import Say, say, words
 
 _log = logging.getLogger(__name__)
 
@@ -137,6 +137,8 @@ class _Running:
         send, ceiling, price = sender(rollout.model, self._run.handed), rollout.ceiling, price_of(rollout.model)
         if ceiling is not None and price is not None:
             send = Purse(ceiling, price, self._budget.end).through(send)
+        if rollout.model.at_most:
+            self._note(say("models.note_at_most"))
         self._line = line = Line(send, self._watch)
         return self._connect(stack.enter_context(self._relay.line(line)), rollout.model.id, stack)
 
