@@ -175,3 +175,21 @@ def test_the_seat_is_one_persons_at_a_time_and_nobodys_without_the_key(here: Mac
     output = [event.data for event in here.events(done) if event.kind == "output"][-1]
     assert output["cut"] > 2_000_000
     assert len(output["text"]) < 60_000
+
+
+def test_each_step_of_a_task_has_its_own_turn(here: Machine) -> None:
+    rollout = here.start("tasks/stock-take", "human", env=DEMO)
+    steps = demo_hub() / "datasets" / "rl-explorer" / "first-steps" / "tasks" / "stock-take" / "steps"
+    for step, title in (("count", "# Count the stock"), ("reorder", "# Write the orders")):
+        sitting = Sitting(here, rollout)
+        assert sitting.told["instruction"].startswith(title)
+        program = (steps / step / "solution" / "solve.sh").read_text().split("pipefail\n", 1)[1]
+        sitting.type('ls /tests; echo lo""oked\r')
+        assert "test" not in sitting.until("looked\r\n").partition("looked")[2]
+        sitting.type(program.replace("\n", "\r"))
+        sitting.type("grade\r")
+        with pytest.raises(ConnectionClosed):
+            sitting.until("what never comes")
+    done = here.ended(rollout)
+    assert (done.status, done.reward) == ("done", 1.0)
+    assert [event.data["text"][:7] for event in here.events(done) if event.kind == "prompt"] == ["# Count", "# Write"]

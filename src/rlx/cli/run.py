@@ -289,7 +289,7 @@ def _model(
             raise BadInput("--base-url needs the model's name there.", hint="Give it with --model.")
         key = os.environ.get("RLX_MODEL_KEY") or os.environ.get("OPENAI_API_KEY")
         return ModelAsked("endpoint", model, base_url, key, dollars_in, dollars_out)
-    if model is None and agent in {"oracle", "nop"}:
+    if model is None and agent in {"oracle", "nop", "human"}:
         return None
     if model is not None and model.startswith(ROUTED):
         return ModelAsked("router", model.removeprefix(ROUTED), None, None, dollars_in, dollars_out)
