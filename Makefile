@@ -4,14 +4,18 @@ RUN := $(UV) run --no-sync
 
 PORT ?= 7860
 
-.PHONY: demo test check layers format clean new-check new-mutants
+.PHONY: demo test test-frameworks check layers format clean new-check new-mutants
 
 demo: $(UV)
 	$(UV) sync --locked --no-dev --inexact
 	@$(RUN) rlx serve --demo --port $(PORT) & server=$$!; trap 'kill $$server; wait $$server; exit 0' INT TERM; wait $$server
 
 test: check
-	$(RUN) pytest -n auto
+	$(RUN) pytest -n auto -m "not frameworks"
+
+# Connect four in every framework, each installed in an environment of its own: minutes.
+test-frameworks: check
+	$(RUN) pytest -n 0 -m frameworks
 
 check: $(UV)
 	$(UV) sync --locked --all-extras

@@ -146,7 +146,7 @@ async def held(services: Services) -> dict[tuple[str, str, str], Rollout]:
 
 async def run(services: Services, launcher: Launcher, tried: Tried, agent: str, minutes: float) -> None:
     fields: dict[str, Value] = {"minutes": minutes, KEEP: tried.kept}
-    asked = Asked(tried.found.env, tried.found.ref, agent, None, RUNNER, SANDBOX, None, fields, "private")
+    asked = Asked(tried.found.env, tried.found.ref, agent, runner=RUNNER, sandbox=SANDBOX, fields=fields)
     try:
         rollout = await launcher.start(asked, VIEWER)
     except RlxError as error:

@@ -1,7 +1,7 @@
 """What other distributions register with this one, by entry-point group.
 
-Looking through everything that is installed takes tens of milliseconds, and pages ask several times: it is done once for
-each import path.
+Looking through everything that is installed takes tens of milliseconds, and pages ask several times: it is done once
+for each import path.
 """
 
 import sys

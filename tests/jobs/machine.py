@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
@@ -55,7 +56,7 @@ class Machine:
         until(lambda: self.find(rollout).ended)
         return self.find(rollout)
 
-    def run(self, ref: str, agent: str, *, env: str = "acme/tasks", **asked: object) -> Rollout:
+    def run(self, ref: str, agent: str, *, env: str = "acme/tasks", **asked: Any) -> Rollout:
         return self.ended(self.start(ref, agent, env=env, **asked))
 
     def events(self, rollout: Rollout) -> tuple[Event, ...]:

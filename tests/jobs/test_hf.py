@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from huggingface_hub import HfApi
@@ -90,7 +91,7 @@ def api(hub: LocalHubServer) -> HfApi:
     return HfApi(endpoint=hub.url, token=TOKEN)
 
 
-def start(made: Machine, ref: str, agent: str = "oracle", **more: object) -> Rollout:
+def start(made: Machine, ref: str, agent: str = "oracle", **more: Any) -> Rollout:
     return made.start(f"tasks/{ref}", agent, viewer=VISITOR, sandbox="hf", **more)
 
 

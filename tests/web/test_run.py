@@ -1,17 +1,18 @@
 """The page of a rollout, its twins, its files, its API: what they say, to whom, and what they withhold."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import anyio
 import httpx2
 import pytest
 
 from rlx.jobs.queue_service import Rollouts
-from rlx.rollout import Rollout
+from rlx.rollout import EventKind, Rollout
 from rlx.services import create_services
 from rlx.settings import Settings
 from rlx.web.api import schemas
@@ -320,7 +321,9 @@ async def test_a_rollout_that_says_nothing_yet_is_asked_for_again_by_scripts(sce
 
 
 async def test_a_long_rollout_is_read_from_its_end_and_back_to_its_beginning(scene: Scene) -> None:
-    talk = [("message", {"text": f"message {number} of many"}) for number in range(1, 4_501)]
+    talk: list[tuple[EventKind, Mapping[str, Any]]] = [
+        ("message", {"text": f"message {number} of many"}) for number in range(1, 4_501)
+    ]
     run = scene.recorder.done(happened=talk)
     page = (await scene.owner.get(f"/run/{run.id}")).text
     assert "message 4500 of many" in page

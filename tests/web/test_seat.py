@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,8 +46,8 @@ class Line:
     def __init__(
         self, app: FastAPI, rollout: Rollout, headers: Mapping[str, str] = OURS, peer: str = "127.0.0.1"
     ) -> None:
-        self._in: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-        self._out: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        self._in: asyncio.Queue[MutableMapping[str, Any]] = asyncio.Queue()
+        self._out: asyncio.Queue[MutableMapping[str, Any]] = asyncio.Queue()
         path = f"/api/runs/{rollout.id}/seat"
         scope = {"type": "websocket", "path": path, "raw_path": path.encode(), "query_string": b"", "scheme": "ws"}
         told = [(name.encode(), value.encode()) for name, value in headers.items()]
@@ -55,7 +55,7 @@ class Line:
         self._in.put_nowait({"type": "websocket.connect"})
         self._running = asyncio.create_task(app({**scope, **more}, self._in.get, self._out.put))
 
-    async def heard(self) -> dict[str, Any]:
+    async def heard(self) -> MutableMapping[str, Any]:
         return await self._out.get()
 
     async def told(self) -> Any:
