@@ -1,10 +1,12 @@
 """What can run a task here, and requests checked against it."""
 
+import shutil
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from rlx.demo import demo_hub
@@ -46,10 +48,23 @@ _MOUNTING = "FROM debian:12 AS one\nRUN true\nFROM debian:12\nRUN --mount=type=b
 _SERVING = "#!/bin/bash\nuvx pytest /tests\ncurl -sf https://example.org/x\ncurl -s http://localhost:8080/\n"
 
 
+@pytest.fixture(scope="module")
+def read(hub: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a store and a cache in which the tasks have been read and judged: that takes seconds."""
+    folder = tmp_path_factory.mktemp("read")
+
+    async def read_all() -> None:
+        async with create_services(Settings(hub=str(hub), store=folder / "store", cache_dir=folder / "cache")) as made:
+            await Launcher(made).options(KEY, "tasks/plain", ME)
+
+    anyio.run(read_all)
+    return folder
+
+
 @pytest.fixture
-async def services(hub: Path, tmp_path: Path) -> AsyncIterator[Services]:
-    settings = Settings(hub=str(hub), store=tmp_path / "store", cache_dir=tmp_path / "cache")
-    async with create_services(settings) as made:
+async def services(hub: Path, read: Path, tmp_path: Path) -> AsyncIterator[Services]:
+    shutil.copytree(read / "store", tmp_path / "store")
+    async with create_services(Settings(hub=str(hub), store=tmp_path / "store", cache_dir=read / "cache")) as made:
         yield made
 
 
