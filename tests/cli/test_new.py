@@ -61,3 +61,28 @@ def test_a_folder_that_holds_no_environment_is_not_checked(rlx: Rlx, tmp_path: P
     told = rlx("new", "--check", str(tmp_path))
     assert told.code == 2
     assert "environment.toml cannot be read" in told.err
+
+
+def test_a_description_gets_all_of_it_in_one_flow(rlx: Rlx, tmp_path: Path) -> None:
+    told = rlx("new", "--yes", "the agent plays connect-four", "--out", str(tmp_path / "c4"))
+    assert told.code == 0
+    assert "because two sides put pieces on a board" in told.err
+    assert (tmp_path / "c4" / "game.py").read_text() == tree("board_game")["game.py"]
+
+
+def test_a_file_answers_the_questions(rlx: Rlx, tmp_path: Path) -> None:
+    answers = tmp_path / "answers.toml"
+    answers.write_text(f'goal = "tic-tac-toe"\ntermination = "7"\npath = "{tmp_path / "ttt"}"\n')
+    assert rlx("new", "some game", "--answers", str(answers)).code == 0
+    assert "max_calls = 7" in (tmp_path / "ttt" / "environment.toml").read_text()
+    answers.write_text('colour = "red"\n')
+    assert "answers 'colour', which is not asked" in rlx("new", "some game", "--answers", str(answers)).err
+
+
+def test_what_nothing_serves_is_written_as_a_specification_alone_and_fails(rlx: Rlx, tmp_path: Path) -> None:
+    told = rlx("new", "--yes", "the agent plays chess", "--out", str(tmp_path / "chess"))
+    assert told.code == 1
+    assert "No archetype fits" in told.err
+    assert [path.name for path in (tmp_path / "chess").iterdir()] == ["environment.toml"]
+    again = rlx("new", "--spec", str(tmp_path / "chess" / "environment.toml"), "--out", str(tmp_path / "out"))
+    assert (again.code, "leaves open: domain" in again.err) == (2, True)

@@ -18,6 +18,9 @@ app = new_app("Write an environment for several frameworks, and prove that its v
 
 @app.command("new")
 def new(
+    description: Annotated[
+        str | None, typer.Argument(metavar="DESCRIPTION", help="What the agent does, in plain English or Korean.")
+    ] = None,
     spec: Annotated[
         Path | None, typer.Option("--spec", metavar="FILE", help="Write what this specification says.")
     ] = None,
@@ -41,19 +44,38 @@ def new(
     report: Annotated[
         Path | None, typer.Option("--report", metavar="DIR", help="With --check: where the report goes.")
     ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="With a description: take what is proposed. The path is never guessed.")
+    ] = False,
+    answers: Annotated[
+        Path | None, typer.Option("--answers", metavar="FILE", help="With a description: TOML of answers by question.")
+    ] = None,
     format: FormatOption = "auto",
 ) -> None:
     """Write an environment for several frameworks, and prove that its variants play alike.
 
+    A description is read by rules: what it leaves open is asked, and an archetype's rules are written where they fit.
+    Where none fits, the specification is written with its open parts marked, and the exit code is 1.
     --spec writes one that a TOML file specifies, without a model and the same each time. --check starts every variant
     in an environment of uv of its own, plays random calls through all of them, compares every answer with what the
     rules say, and lets a model play. It runs the code in the folder on this machine, outside of any sandbox.
     """
-    if [spec, example, check].count(None) != 2:
-        raise BadInput("Say one of --spec FILE, --example ARCHETYPE or --check DIR.", hint="rlx new --help tells more.")
+    if [description, spec, example, check].count(None) != 3:
+        raise BadInput(
+            "Say one of DESCRIPTION, --spec FILE, --example ARCHETYPE or --check DIR.",
+            hint="rlx new --help tells more.",
+        )
     names = () if target == "all" else tuple(name.strip() for name in target.split(",") if name.strip())
     if check is not None:
         _check(check, names, rounds, live, report or check / "check", format)
+        return
+    if description is not None:
+        from rlx.cli.new_interview import interviewed, write_open
+
+        found = interviewed(description, answers, yes, out).spec
+        if found.undecided:
+            write_open(found, out, force)
+        _write(found, None, names, out, force, format)
         return
     _write(_wanted(spec, example), spec, names, out, force, format)
 

@@ -28,6 +28,17 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Kind:
+    """A game or a job of an archetype that a description can name."""
+
+    named: str
+    """A regular expression of its names in lower case, in English and Korean."""
+    covers: str
+    """A regular expression of whole words that its rules answer for. A description with others is asked about."""
+    make: Callable[[], EnvSpec]
+
+
+@dataclass(frozen=True, slots=True)
 class Archetype:
     name: str
     says: str
@@ -42,6 +53,8 @@ class Archetype:
     """A call that may well be legal, for a task with all its keys; parity plays many, and spoils some."""
     problems: Callable[[EnvSpec], Sequence[str]] = lambda spec: ()
     """Why this archetype's module cannot serve a specification; each says how to mend it."""
+    kinds: Sequence[Kind] = ()
+    """What descriptions can name. Empty: it is never chosen for one."""
 
     def options_of(self, spec: EnvSpec) -> dict[str, Scalar | list[Scalar]]:
         return {**self.options, **spec.options}

@@ -4,13 +4,18 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rlx.generator.archetypes.base import Archetype, Call
+from rlx.generator.archetypes.base import Archetype, Call, Kind
 from rlx.generator.spec import Action, EnvSpec, Parameter, Reward, Target, Task, Termination, Tool
 
 _PROMPT = """\
 You play connect four on a board of 6 rows and 7 columns. You are X, and it is your turn; O is the opponent.
 A piece falls to the lowest free cell of its column. Four of your pieces in a row, in a column or diagonally win.
 Drop one piece at a time with drop_piece, and see what the opponent answers. Columns count from 1 on the left."""
+_COVERS = (
+    r"boards?|games?|opponents?|pieces?|columns?|rows?|cells?|wins?|winning|won|draws?|loses?|loss|los(?:es|t)|diagonal(?:ly)?"
+    r"|drops?|dropp(?:ed|ing)|plac(?:e|es|ed|ing)|scripted|against|legal|illegal|sides?|moves?|players?|four|three|five"
+    r"|보드|판|상대\w*|돌\w*|이기\w*|이긴\w*|무승부\w*|지면|수"
+)
 _OPENINGS: tuple[tuple[str, tuple[int, ...], int], ...] = (
     ("train", (), 482913577),
     ("train", (4, 4), 915240683),
@@ -70,6 +75,52 @@ def example() -> EnvSpec:
     )
 
 
+def _placed(name: str, title: str, size: int, connect: int) -> EnvSpec:
+    """A game on a square board whose pieces stay where they are put. Its opponents start in other ways than one."""
+    prompt = (
+        f"You play {title.lower()} on a board of {size} rows and {size} columns. You are X, and it is your turn; O is "
+        f"the opponent.\n{connect} of your pieces in a row, in a column or diagonally win. Place one piece at a time "
+        f"with place_piece, and see what the opponent answers. Rows count from the top, columns from the left."
+    )
+    middle = size // 2 + 1
+    openings = ((), (middle, middle, 1, 1), (1, middle, middle, 1), (middle, 1, 1, middle))
+    splits = ("train", "train", "validation", "test")
+    tasks = tuple(
+        Task(
+            id=f"{split}-{number}",
+            split=split,
+            prompt=prompt,
+            given={"moves": [list(moves[:2]), list(moves[2:])] if moves else []},
+            hidden={"opponent_seed": _OPENINGS[number][2]},
+        )
+        for number, (split, moves) in enumerate(zip(splits, openings, strict=True))
+    )
+    parameters = tuple(
+        Parameter(name=each, type="integer", description=f"The {each}, counted from 1.", minimum=1, maximum=size)
+        for each in ("row", "column")
+    )
+    place = Tool(
+        name="place_piece",
+        description="Place one of your pieces on a free cell and see what the opponent answers.",
+        parameters=parameters,
+    )
+    values = example().model_dump() | {
+        "name": name,
+        "title": title,
+        "goal": f"Get {connect} pieces in a row before the opponent does.",
+        "action": Action(tools=(place, example().action.tools[1])),
+        "termination": Termination(
+            max_calls=min(size * size + 3, 120), condition=f"Somebody has {connect} in a row, or the board is full."
+        ),
+        "options": {"rows": size, "columns": size, "connect": connect, "gravity": False},
+        "tasks": tasks,
+    }
+    values["loop"] = tuple(
+        line.replace("a column and drops a piece", "a cell and places a piece") for line in values["loop"]
+    )
+    return EnvSpec.model_validate(values)
+
+
 def problems(spec: EnvSpec) -> Sequence[str]:
     """Why this module cannot serve a specification."""
     options = ARCHETYPE.options_of(spec)
@@ -127,4 +178,17 @@ ARCHETYPE = Archetype(
     script=script,
     guess=guess,
     problems=problems,
+    kinds=(
+        Kind(r"connect[- ]?(?:four|4)\b|four in a row|커넥트 ?(?:포|4)|사목", _COVERS, example),
+        Kind(
+            r"tic[- ]?tac[- ]?toe|noughts and crosses|three in a row|틱택토|삼목",
+            _COVERS,
+            lambda: _placed("tic-tac-toe", "Tic-tac-toe", size=3, connect=3),
+        ),
+        Kind(
+            r"gomoku|five in a row|오목",
+            _COVERS,
+            lambda: _placed("gomoku", "Gomoku", size=15, connect=5),
+        ),
+    ),
 )
