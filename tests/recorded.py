@@ -16,7 +16,7 @@ SECRET = "hf_" + "abcdefghijklmnop" * 2
 START = datetime(2026, 11, 30, 12, tzinfo=UTC)
 OFFER = Offer(
     runners=("harbor",),
-    agents=("simple", "oracle", "nop", "terminus-2"),
+    agents=("simple", "oracle", "nop", "terminus-2", "human"),
     sandboxes={"local": 999, "docker": 999, None: 999},
 )
 

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 from rlx.jobs.queue_service import open_rollouts
 from rlx.settings import Settings
 from rlx.store.instance import InstanceFile
-from tests.browser.page_types import DONE, FAILED, PAGE_TYPES, SOLVED
+from tests.browser.page_types import DONE, FAILED, PAGE_TYPES, SEATED, SOLVED
 from tests.recorded import Recorder
 
 ARGUMENTS = (
@@ -140,6 +140,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, fixture_hub: Path) -> Iterato
         recorder.done(id=DONE)
         recorder.oracle(id=SOLVED)
         recorder.failed(id=FAILED)
+        recorder.done(id=SEATED, agent="human")
     with served("--hub", str(fixture_hub), store=store) as url:
         # A page of an environment that is being read shows itself anew in the midst of what is looked at.
         read(url, *(item.path for item in PAGE_TYPES if item.status == 200 and re.match(r"/[dst]/", item.path)))

@@ -13,8 +13,8 @@ class PageType:
 _PART = "a-very-long-folder-name-that-goes-on-and-on"
 LONG = f"{_PART}/{_PART}/{_PART}/{_PART}/and-ends-with-a-name-that-brings-the-whole-path-past-two-hundred-characters"
 
-DONE, SOLVED, FAILED = "0000000000000001", "0000000000000002", "0000000000000003"
-"""Ids of rollouts that the fixture hub's site has: an agent's, the reference solution's, one that failed."""
+DONE, SOLVED, FAILED, SEATED = (f"000000000000000{n}" for n in range(1, 5))
+"""Ids of rollouts of the fixture hub's site: an agent's, the reference solution's, one that failed, a person's."""
 
 PAGE_TYPES = (
     PageType("explore", "/"),
@@ -78,6 +78,7 @@ PAGE_TYPES = (
     PageType("run_file", f"/run/{DONE}?path=verifier/ctrf.json"),
     PageType("run_file_image", f"/run/{DONE}?path=artifacts/app/dot.png"),
     PageType("run_file_withheld", f"/run/{DONE}?path=artifacts/solution/solve.sh", 403),
+    PageType("seat", f"/run/{SEATED}/seat"),
     PageType("run_missing", "/run/0000000000000009", 404),
     PageType("login", "/login"),
     PageType("patterns", "/-/patterns"),

@@ -21,7 +21,7 @@ from rlx.runners.launch import Launcher
 from rlx.store.health import HealthStore, TaskHealth
 from rlx.store.rollouts.query import Filters
 from rlx.store.storage import open_storage
-from tests.jobs.machine import ME, Machine, machine, write_task
+from tests.jobs.machine import ME, Machine, machine, until, write_task
 
 pytestmark = [pytest.mark.run_extra, pytest.mark.timeout(300), pytest.mark.xdist_group("proved")]
 
@@ -166,7 +166,7 @@ def check(here: Machine, refs: Sequence[str], **wanted: Any) -> Mapping[str, Tas
     told: list[str] = []
     trials = Trials(
         KEY,
-        here.portal.call(here.services.library.info, KEY, ME).sha or "",
+        revision(here),
         Launcher(here.services),
         here.services.rollouts(),
         HealthStore(open_storage(here.settings.store)),
@@ -176,6 +176,10 @@ def check(here: Machine, refs: Sequence[str], **wanted: Any) -> Mapping[str, Tas
     found = here.portal.call(trials.check, refs, lambda task, known: told.append(task.ref))
     assert sorted(told) == sorted(refs)
     return {task.ref.removeprefix("tasks/"): task for task in found}
+
+
+def revision(here: Machine) -> str:
+    return here.portal.call(here.services.library.info, KEY, ME).sha or ""
 
 
 def runs(here: Machine) -> int:
@@ -210,8 +214,10 @@ def test_tasks_are_proven_and_what_is_known_at_a_revision_is_not_run_again(here:
     assert runs(here) == before + 4
 
     known = HealthStore(open_storage(here.settings.store)).read(KEY)
+    was = revision(here)
     write_task(hub, "late", {})
-    assert known.at(here.portal.call(here.services.library.info, KEY, ME).sha) == {}
+    until(lambda: revision(here) != was)
+    assert known.at(revision(here)) == {}
     text = known.model_dump_json()
     assert "solve.sh" not in text
     assert "/app/done" not in text

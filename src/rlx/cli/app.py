@@ -46,7 +46,7 @@ BRANCHES = (
     Branch("store", "rlx.cli.store", "Look after what an instance keeps."),
     Branch("hub", "rlx.cli.hub", "Serve a folder of repositories as a Hub."),
     Branch("sandbox", "rlx.cli.sandbox", "Check and prepare the sandboxes that rollouts run in."),
-    Branch("new", "rlx.cli.new", "Write an environment for several frameworks, and prove that they play alike."),
+    Branch("new", "rlx.cli.new", "Write an environment for several frameworks, proven to play alike."),
     Branch("doctor", "rlx.cli.doctor", "Check this installation, or that a site leaks no answer."),
 )
 

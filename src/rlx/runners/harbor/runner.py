@@ -104,6 +104,8 @@ class _Running:
         self._trial: Trial | None = None
         self._is_quiet = self._entry.needs_solution
         self._failed_in: Stage | None = None
+        self._begun: asyncio.Future[None] | None = None
+        """Writing down that the agent began."""
         self._judging = Judging()
         self._paths = {str(run.work): "[work]", str(run.task): "[task]", str(local.folder): "[sandbox]"}
         self._scrub = self._scrubbing()
@@ -231,7 +233,10 @@ class _Running:
 
     async def _on_agent(self, event: TrialHookEvent) -> None:
         self._run.stages.begin("agent")
-        await self._run.settle()
+        # A solution costs nobody anything and would start anew in a sandbox of its own: it need not wait for the disk.
+        self._begun = asyncio.ensure_future(self._run.settle())
+        if not self._is_quiet:
+            await self._begun
         if not self._is_quiet and self._environment is not None:
             await aside(self._environment, "touch /.rlx-begun")
 
@@ -257,6 +262,8 @@ class _Running:
             self._emit("files", {"items": list(items.values())[:200]})
 
     async def _on_verification(self, event: TrialHookEvent) -> None:
+        if self._begun is not None:
+            await self._begun
         self._run.stages.begin("verify")
         if self._environment is not None and not self._is_separate:
             keep = bool(self._run.rollout.fields.get("keep_processes"))
