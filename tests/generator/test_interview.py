@@ -1,5 +1,7 @@
 """What a description says, what is asked of it, and what becomes of descriptions that nothing serves."""
 
+from pathlib import Path
+
 import pytest
 
 from rlx.errors import BadInput
@@ -7,8 +9,10 @@ from rlx.generator.archetypes.base import Kind
 from rlx.generator.describe import read
 from rlx.generator.interview import Outcome, Question, interview
 from rlx.generator.registry import archetypes
-from rlx.generator.render import render
+from rlx.generator.render import render, write
 from rlx.texts import words
+from tests.generator.test_archetypes import run_tests
+from tests.generator.test_render import assert_clean
 
 CONNECT_FOUR = "make me an env where the agent plays connect-four at games/connect_four"
 
@@ -158,8 +162,40 @@ def test_a_reward_that_the_rules_cannot_give_stays_open() -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for owner in archetypes().values() for kind in owner.kinds])
-def test_every_kind_is_found_by_its_title_and_renders(kind: Kind) -> None:
+def test_every_kind_is_found_by_its_title_and_written_as_clean_source(kind: Kind, tmp_path: Path) -> None:
     spec = kind.make()
     outcome = interview(f"an environment for {spec.title} at a/b", Person())
-    assert outcome.spec.name == spec.name
-    assert render(outcome.spec, ["ors"])
+    assert (outcome.spec.name, outcome.spec.undecided) == (spec.name, ())
+    write(render(outcome.spec), tmp_path)
+    assert_clean(tmp_path)
+    done = run_tests(tmp_path)
+    assert done.returncode == 0, done.stdout
+
+
+DESCRIBED = {
+    "a wordle-like game in games/word": "guess-word",
+    "the agent guesses a secret word, in at most 8 guesses, at games/word": "guess-word",
+    "워들 게임 환경을 games/word에 만들어 줘": "guess-word",
+    "a customer support desk where the agent refunds orders and closes tickets at envs/desk": "ticket-desk",
+    "고객 문의 티켓을 처리하는 환경을 envs/desk에": "ticket-desk",
+}
+
+
+@pytest.mark.parametrize(("text", "name"), DESCRIBED.items())
+def test_a_description_in_ones_own_words_finds_its_archetype(text: str, name: str) -> None:
+    outcome = interview(text, Person())
+    assert (outcome.spec.name, outcome.spec.undecided) == (name, ())
+
+
+def test_a_limit_of_guesses_is_one_of_guesses_and_not_of_calls() -> None:
+    spec = interview("wordle in at most 8 guesses at a/b", Person()).spec
+    assert (spec.options["guesses"], spec.termination.max_calls) == (8, 16)
+    person = Person()
+    assert interview("wordle at a/b", person).spec.options["guesses"] == 6
+    assert person.asked[-1].default == "6"
+
+
+def test_a_word_game_of_another_length_is_asked_about() -> None:
+    person = Person()
+    assert "domain" in interview("wordle with six-letter words at a/b", person).spec.undecided
+    assert person.keys[0] == "scope"

@@ -77,6 +77,7 @@ class _Interview:
         self.place_known = place_known
         self.undecided: list[str] = []
         self.told: list[Say] = []
+        self.turns: str | None = None
 
     def run(self) -> Outcome:
         chosen = self.reading.kinds[0] if len(self.reading.kinds) == 1 else None
@@ -112,7 +113,8 @@ class _Interview:
     def _chosen(self, owner: Archetype, kind: Kind) -> dict[str, Any]:
         spec = kind.make()
         self.told.append(say("new.chosen", title=spec.title, archetype=owner.name, because=owner.says))
-        return spec.model_dump()
+        self.turns = owner.turns
+        return {**spec.model_dump(), "options": owner.options_of(spec)}
 
     def _draft(self) -> dict[str, Any]:
         """What a description that no rules serve comes to: its open parts are marked."""
@@ -176,12 +178,12 @@ class _Interview:
 
     def _settle_end(self, values: dict[str, Any]) -> None:
         reading, end = self.reading, dict(values.get("termination", {"max_calls": 20, "condition": ""}))
-        default = str(end["max_calls"])
+        default = str(values["options"][self.turns] if self.turns else end["max_calls"])
         if len(reading.caps) > 1 or (reading.caps and reading.endless):
             said = [*map(str, reading.caps), *(["no limit"] if reading.endless else [])]
             text, because, offered = say("new.ask_caps", caps=", ".join(said)), say("new.because_caps"), None
         elif reading.caps:
-            values["termination"] = {**end, "max_calls": reading.caps[0]}
+            self._limit(values, end, reading.caps[0])
             return
         else:
             text = say("new.ask_end", condition=end["condition"]) if end["condition"] else say("new.ask_end_open")
@@ -189,10 +191,17 @@ class _Interview:
         answer = self._ask("termination", text, because, offered)
         cap = cap_of(answer)
         if cap is not None:
-            end["max_calls"] = cap
-        elif answer.lower() not in _YES or offered is None:
+            self._limit(values, end, cap)
+            return
+        if answer.lower() not in _YES or offered is None:
             self.undecided.append("termination")
         values["termination"] = end
+
+    def _limit(self, values: dict[str, Any], end: dict[str, Any], cap: int) -> None:
+        values["termination"] = {**end, "max_calls": cap}
+        if self.turns is not None:
+            values["options"][self.turns] = cap
+            values["termination"]["max_calls"] = 2 * cap
 
     def _path(self) -> str | None:
         paths = self.reading.paths

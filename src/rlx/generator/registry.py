@@ -27,7 +27,11 @@ class Entry:
         return getattr(import_module(module), attribute)
 
 
-ARCHETYPES = (Entry("board_game", "rlx.generator.archetypes.board_game:ARCHETYPE"),)
+ARCHETYPES = (
+    Entry("board_game", "rlx.generator.archetypes.board_game:ARCHETYPE"),
+    Entry("guessing", "rlx.generator.archetypes.guessing:ARCHETYPE"),
+    Entry("workflow", "rlx.generator.archetypes.workflow:ARCHETYPE"),
+)
 TARGETS = (
     Entry("openenv", "rlx.generator.targets.openenv:TARGET"),
     Entry("ors", "rlx.generator.targets.ors:TARGET"),

@@ -53,6 +53,8 @@ class Archetype:
     """A call that may well be legal, for a task with all its keys; parity plays many, and spoils some."""
     problems: Callable[[EnvSpec], Sequence[str]] = lambda spec: ()
     """Why this archetype's module cannot serve a specification; each says how to mend it."""
+    turns: str | None = None
+    """The option that a limit in a description sets, where not every call is a turn. Calls may be twice as many."""
     kinds: Sequence[Kind] = ()
     """What descriptions can name. Empty: it is never chosen for one."""
 
