@@ -177,6 +177,8 @@ DESCRIBED = {
     "the agent guesses a secret word, in at most 8 guesses, at games/word": "guess-word",
     "워들 게임 환경을 games/word에 만들어 줘": "guess-word",
     "a customer support desk where the agent refunds orders and closes tickets at envs/desk": "ticket-desk",
+    "the agent answers questions about passages, judged by exact match, at envs/qa": "answer-questions",
+    "지문을 검색해 질문에 답하는 환경을 envs/qa에": "answer-questions",
     "고객 문의 티켓을 처리하는 환경을 envs/desk에": "ticket-desk",
 }
 

@@ -30,6 +30,7 @@ class Entry:
 ARCHETYPES = (
     Entry("board_game", "rlx.generator.archetypes.board_game:ARCHETYPE"),
     Entry("guessing", "rlx.generator.archetypes.guessing:ARCHETYPE"),
+    Entry("qa", "rlx.generator.archetypes.qa:ARCHETYPE"),
     Entry("workflow", "rlx.generator.archetypes.workflow:ARCHETYPE"),
 )
 TARGETS = (
