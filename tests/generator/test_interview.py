@@ -197,7 +197,11 @@ def test_a_limit_of_guesses_is_one_of_guesses_and_not_of_calls() -> None:
     assert person.asked[-1].default == "6"
 
 
-def test_a_word_game_of_another_length_is_asked_about() -> None:
+@pytest.mark.parametrize(
+    "text",
+    ["wordle with six-letter words", "connect 4 on an 8x8 board", "gomoku, eight rows", "wordle in zero guesses"],
+)
+def test_another_size_than_the_rules_have_is_asked_about(text: str) -> None:
     person = Person()
-    assert "domain" in interview("wordle with six-letter words at a/b", person).spec.undecided
+    assert "domain" in interview(f"{text} at a/b", person).spec.undecided
     assert person.keys[0] == "scope"

@@ -10,12 +10,13 @@ import pytest
 from rlx.errors import BadInput
 from rlx.generator.check.compare import compare
 from rlx.generator.check.environments import make_frameworks
+from rlx.generator.check.mutation import ROUNDS
 from rlx.generator.check.plan import Plan, make_plan
 from rlx.generator.check.run import check, reference
 from rlx.generator.registry import archetype
 from rlx.generator.render import write
 from rlx.generator.schemas import parameters_schema
-from tests.generator.trees import ARCHETYPES, connect_four, tree
+from tests.generator.trees import ARCHETYPES, connect_four, example, tree
 
 pytestmark = pytest.mark.anyio
 
@@ -60,6 +61,20 @@ async def test_the_same_plan_is_made_each_time(name: str) -> None:
     spec = archetype(name).example()
     assert make_plan(spec, archetype(name), 20) == make_plan(spec, archetype(name), 20)
     assert make_plan(spec, None, 20).calls > 20
+
+
+@pytest.mark.parametrize("name", [name for name in ARCHETYPES if name != "board_game"])
+async def test_every_archetype_is_played_to_its_reward_past_its_end_and_against_its_rules(
+    name: str, tmp_path: Path
+) -> None:
+    spec = example(name)
+    plan = make_plan(spec, archetype(name), ROUNDS)
+    write(tree(name), tmp_path)
+    wanted = dict(await reference(spec, tmp_path, plan, make_frameworks(tmp_path / "cache")))
+    assert kinds(plan, wanted) == {"step", "refused", "over"}
+    assert {total for each in wanted["rounds"] for total in each["totals"]} == {spec.reward.low, spec.reward.high}
+    texts = [step["text"] or "" for each in wanted["rounds"] for step in each["steps"] if step["kind"] == "step"]
+    assert any(text.startswith("Error: ") for text in texts)
 
 
 async def test_a_variant_that_plays_alike_has_no_difference(shown: dict[str, Any]) -> None:

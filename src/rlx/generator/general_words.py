@@ -14,7 +14,7 @@ put reinforcement learning reward rewarded rewards rl run runs same save say sca
 simple single so some standard start starts step steps success successful take takes task tasks tell that the their
 them then there they this through time times to tool tools training tries try trying turn turns under until up us
 use user uses using verifiers very wants want we what when where which while who will with within without works
-would write writes you your zero half two six seven eight nine ten eleven twelve four five three
+would write writes you your half
 """
 _ENGLISH = frozenset(_WORDS.split())
 _KOREAN = re.compile(
@@ -26,10 +26,10 @@ _KOREAN = re.compile(
 
 def said_nothing(word: str) -> bool:
     """Whether a word in lower case, English or Korean, leaves the rules as they are."""
-    return word in _ENGLISH or len(word) < 2 or word.isdigit() or _KOREAN.match(word) is not None
+    return word in _ENGLISH or (len(word) < 2 and not word.isdigit()) or _KOREAN.match(word) is not None
 
 
 def content(text: str) -> tuple[str, ...]:
     """The words of a text in lower case that may matter to the rules, each once, in order."""
-    words = re.findall(r"[a-z][a-z']*|[가-힣]+", text.lower())
+    words = re.findall(r"\d[\dx]*|[a-z][a-z']*|[가-힣]+", text.lower())
     return tuple(dict.fromkeys(word for word in words if not said_nothing(word)))
