@@ -64,6 +64,10 @@ def here(hub: Path, tmp_path_factory: pytest.TempPathFactory, require_tool: Call
 def test_each_solves_a_task_without_network_and_is_captured(here: Machine, capfd: pytest.CaptureFixture[str]) -> None:
     started = [here.start(NO_NETWORK, name, env=ENV, model=scripted("solve")) for name in AGENTS]
     looked = here.start("looking", "pi", model=scripted("wrong"))
+    networked = here.ended(here.start("tasks/tidy-config", "opencode", env=ENV, model=scripted("solve")))
+    kept = {item["path"] for event in here.events(networked) if event.kind == "files" for item in event.data["items"]}
+    assert networked.reward == 1.0
+    assert not [path for path in kept if "npm" in path or "node_modules" in path], "it fetched something"
     for name, rollout in zip(AGENTS, started, strict=True):
         ended = here.ended(rollout)
         assert (ended.reward, ended.failure) == (1.0, None), name

@@ -75,7 +75,9 @@ def start(
     demo: DemoOption = False,
     store: StoreOption = None,
     format: FormatOption = "auto",
-    agent: Annotated[str, typer.Option("--agent", help="Who works: oracle, nop, simple, terminus-2.")] = "simple",
+    agent: Annotated[
+        str, typer.Option("--agent", help="Who works: simple, oracle, nop, terminus-2, or one of rlx sandbox agents.")
+    ] = "simple",
     model: Annotated[
         str | None,
         typer.Option(

@@ -3,7 +3,8 @@
 Everywhere else they are Harbor's own. The classes that OpenEnv made of them for its proxy are used where it has one.
 """
 
-from typing import Any
+import shlex
+from typing import Any, Final
 
 from harbor.agents.installed.base import BaseInstalledAgent
 from harbor.agents.installed.mini_swe_agent import MiniSweAgent
@@ -13,6 +14,8 @@ from openenv.harbor.install_fixes import InterceptPi
 
 from rlx.sandboxes.local.harbor import LocalEnvironment
 from rlx.sandboxes.local.installed.layer import COMMAND, recipe_of
+
+_TAKEN: Final = '{"packages":{"":{"dependencies":{"@opencode-ai/plugin":"*"}}}}'
 
 
 class _Prepared(BaseInstalledAgent):  # type: ignore[misc]  # harbor's types are not followed
@@ -45,6 +48,14 @@ class PreparedMiniSweAgent(_Prepared, MiniSweAgent):  # type: ignore[misc]  # as
 
 class PreparedOpenCode(_Prepared, OpenCode):  # type: ignore[misc]  # as above
     """opencode."""
+
+    async def install(self, environment: BaseEnvironment) -> None:
+        """It fetches a package for plugins into its folder of settings, unless that says that it has it already."""
+        await super().install(environment)
+        if self._folder:
+            folder = "$HOME/.config/opencode"
+            told = f"mkdir -p {folder}/node_modules && printf %s {shlex.quote(_TAKEN)} > {folder}/package-lock.json"
+            await self.exec_as_agent(environment, command=told)
 
 
 class PreparedPi(_Prepared, InterceptPi):  # type: ignore[misc]  # as above
