@@ -27,8 +27,8 @@ class Run:
     note: Callable[[str], None]
     """What a reader should know."""
     settle: Callable[[], Awaitable[None]]
-    """To be awaited once the stage `agent` was begun, before the agent does anything that costs: then it is written down
-    that this rollout may not begin again."""
+    """To be awaited once the stage `agent` was begun, before the agent does anything that costs: then it is written
+    down that this rollout may not begin again."""
 
 
 @dataclass(frozen=True, slots=True)
