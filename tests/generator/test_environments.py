@@ -1,5 +1,9 @@
 """Programs of frameworks: how they are started, ended and told, without any framework."""
 
+import os
+import signal
+import socket
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -7,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from rlx.errors import BadInput, Upstream
-from rlx.generator.check.environments import Frameworks, execute, make_frameworks
+from rlx.generator.check.environments import Frameworks, make_frameworks
+from rlx.generator.check.processes import execute
 from rlx.generator.check.servers import serving
 from rlx.generator.registry import targets
 
@@ -69,3 +74,42 @@ async def test_a_server_that_does_not_start_is_told_with_what_it_said(tmp_path: 
     with pytest.raises(Upstream, match="E2B_API_KEY is not set"):
         async with serving(target, PYTHON, tmp_path, {}):
             raise AssertionError("it did not start")
+
+
+def test_a_server_ends_with_whoever_started_it_killed_too(tmp_path: Path) -> None:
+    (tmp_path / "answers.py").write_text(ANSWERS)
+    starter = subprocess.Popen([sys.executable, "-c", STARTER, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    assert starter.stdout is not None
+    with starter.stdout:
+        port = int(starter.stdout.readline())
+        with socket.create_connection(("127.0.0.1", port)) as line:
+            os.kill(starter.pid, signal.SIGKILL)
+            starter.wait()
+            line.settimeout(60)
+            assert _rest(line) == b""
+
+
+def _rest(line: socket.socket) -> bytes:
+    """What a server that is asked nothing says till it is gone."""
+    try:
+        return line.recv(1)
+    except ConnectionResetError:
+        return b""
+
+
+STARTER = """
+import asyncio, sys
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlsplit
+from rlx.generator.check.servers import serving
+from rlx.generator.registry import targets
+
+async def main():
+    target = replace(targets()["ors"], served=("python", "answers.py"))
+    async with serving(target, Path(sys.executable), Path(sys.argv[1]), {}) as url:
+        print(urlsplit(url).port, flush=True)
+        await asyncio.Event().wait()
+
+asyncio.run(main())
+"""

@@ -14,12 +14,11 @@ from rlx.localhub import LocalHubServer
 from rlx.model import Viewer
 from rlx.rollout import Rollout
 from rlx.runners.launch import Launcher
-from rlx.sandboxes.base import Impossible
 from rlx.sandboxes.local.kind import Local
 from rlx.settings import Settings
-from rlx.texts import words
 from tests.jobs.machine import CANARY, Machine, machine, scripted, until, write_task
 from tests.localhub.jobs_hub import TOKEN, jobs_hub
+from tests.sandboxes.kinds import local_kind
 
 pytestmark = [pytest.mark.run_extra, pytest.mark.timeout(300), pytest.mark.xdist_group("hf-worker")]
 
@@ -56,10 +55,7 @@ STAGED = "FROM debian:12 AS one\nRUN true\nFROM debian:12\nCOPY --from=one /etc/
 
 @pytest.fixture(scope="module")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Local:
-    kind = Local(Settings(cache_dir=tmp_path_factory.mktemp("jobs")))
-    if isinstance(able := kind.can_run(), Impossible):
-        pytest.skip(words(able.why))
-    return kind
+    return local_kind(Settings(cache_dir=tmp_path_factory.mktemp("jobs")))
 
 
 @pytest.fixture(scope="module")

@@ -2,10 +2,7 @@
 
 import json
 import re
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +18,7 @@ from rlx.runners.launch import Launcher
 from rlx.store.health import HealthStore, TaskHealth
 from rlx.store.rollouts.query import Filters
 from rlx.store.storage import open_storage
+from tests.endpoints import endpoint
 from tests.jobs.machine import ME, Machine, machine, until, write_task
 
 pytestmark = [pytest.mark.run_extra, pytest.mark.timeout(300), pytest.mark.xdist_group("proved")]
@@ -94,35 +92,9 @@ def here(hub: Path, tmp_path_factory: pytest.TempPathFactory, require_tool: Call
         yield made
 
 
-@contextmanager
-def endpoint() -> Iterator[tuple[str, list[str]]]:
-    """Somebody's model: the agent's calls follow the script, the judge's are judged. Its address, and keys it saw."""
-    seen: list[str] = []
-
-    class Answering(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            seen.append(self.headers.get("authorization", ""))
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            answer = scripted.answer({**body, "model": "solve" if body.get("tools") else "judge"})
-            told = json.dumps(answer).encode()
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(told)))
-            self.end_headers()
-            self.wfile.write(told)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1", seen
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+def scripted_model(body: Mapping[str, Any]) -> tuple[int, bytes]:
+    """The agent's calls follow the script, the judge's are judged."""
+    return 200, json.dumps(scripted.answer({**body, "model": "solve" if body.get("tools") else "judge"})).encode()
 
 
 def test_a_task_that_a_model_grades_is_graded_by_the_judge_that_was_chosen(here: Machine) -> None:
@@ -143,7 +115,7 @@ def test_without_a_network_graders_reach_the_judge_alone_as_often_as_they_may(he
 
 
 def test_no_key_is_in_a_sandbox_and_the_capability_in_no_record(here: Machine) -> None:
-    with endpoint() as (url, seen):
+    with endpoint(scripted_model) as (url, heard):
         own = ModelAsked("endpoint", "org/model", url, REAL, 1.0, 1.0)
         done = here.run("tasks/tidy-config", "simple", env="rl-explorer/first-steps", model=own)
         assert done.judge_calls is None
@@ -151,7 +123,7 @@ def test_no_key_is_in_a_sandbox_and_the_capability_in_no_record(here: Machine) -
         asked = here.run("tasks/judged", "simple", model=own, fields=_SAME)
 
     kept = here.everything(asked)
-    assert set(seen) == {f"Bearer {REAL}"}
+    assert {call["key"] for call in heard} == {f"Bearer {REAL}"}
     assert (done.reward, done.judge_calls) == (1.0, 1)
     assert done.judge_cost is not None
     assert done.judge_cost > 0

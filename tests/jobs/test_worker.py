@@ -3,10 +3,8 @@
 import json
 import os
 import signal
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ from rlx.demo import demo_hub
 from rlx.errors import BadInput
 from rlx.rollout import Rollout
 from rlx.runners.asked import ModelAsked
+from tests.endpoints import Told, endpoint
 from tests.jobs.machine import CANARY, Machine, machine, scripted, until, write_task
 
 pytestmark = [pytest.mark.run_extra, pytest.mark.timeout(300), pytest.mark.xdist_group("worker")]
@@ -295,7 +294,7 @@ def test_a_rollout_that_is_stopped_while_its_files_are_kept_ends_and_leaves_noth
 
 def test_the_key_of_an_endpoint_reaches_the_model_and_no_file(here: Machine) -> None:
     key = "sk-RLXCANARYkeyOfSomebody"
-    with _endpoint() as (url, heard):
+    with endpoint(_model()) as (url, heard):
         own = ModelAsked("endpoint", "org/model", base_url=url, api_key=key, dollars_in=1.0, dollars_out=1.0)
         done = here.run("tasks/plain", "simple", model=own)
 
@@ -315,7 +314,7 @@ def test_the_key_of_an_endpoint_reaches_the_model_and_no_file(here: Machine) -> 
 
 
 def test_at_its_ceiling_an_agent_is_stopped_and_what_it_did_is_graded(here: Machine) -> None:
-    with _endpoint() as (url, heard):
+    with endpoint(_model()) as (url, heard):
         own = ModelAsked("endpoint", "m", base_url=url, api_key="sk-key", dollars_in=1.0, dollars_out=1.0)
         done = here.run("tasks/plain", "simple", model=own, fields={"max_dollars": 0.5})
 
@@ -328,7 +327,7 @@ def test_at_its_ceiling_an_agent_is_stopped_and_what_it_did_is_graded(here: Mach
 
 
 def test_a_model_that_refuses_is_told_as_such(here: Machine) -> None:
-    with _endpoint(status=401) as (url, _):
+    with endpoint(lambda body: (401, b'{"error": {"message": "no such key"}}')) as (url, _):
         own = ModelAsked("endpoint", "m", base_url=url, api_key="sk-key-that-is-wrong")
         done = here.run("tasks/plain", "simple", model=own)
 
@@ -360,7 +359,7 @@ def test_a_model_of_inference_providers_solves_a_task_and_its_price_gives_the_co
 def test_a_model_that_means_harm_ends_its_rollout_as_a_fault_of_the_model(
     here: Machine, said: bytes, told: str
 ) -> None:
-    with _endpoint(said=said) as (url, _):
+    with endpoint(lambda body: (200, said)) as (url, _):
         done = here.run("tasks/plain", "simple", model=ModelAsked("endpoint", "m", base_url=url))
 
     assert done.failure is not None
@@ -368,42 +367,19 @@ def test_a_model_that_means_harm_ends_its_rollout_as_a_fault_of_the_model(
     assert told in done.failure.message
 
 
-@contextmanager
-def _endpoint(status: int = 200, said: bytes | None = None) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """A model that has `simple` write the answer; every call of it counts half a million tokens, either way."""
-    heard: list[dict[str, Any]] = []
+def _model() -> Told:
+    """Has `simple` write the answer at the first call; every call counts half a million tokens, either way."""
+    command = json.dumps({"command": "echo yes > /app/done"})
+    calls = [{"id": "c", "type": "function", "function": {"name": "bash", "arguments": command}}]
+    messages: Iterator[dict[str, Any]] = chain([{"tool_calls": calls}], repeat({}))
+    usage = {"prompt_tokens": 500_000, "completion_tokens": 500_000}
 
-    class Model(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            heard.append({"model": body["model"], "key": self.headers["authorization"]})
-            command = json.dumps({"command": "echo yes > /app/done"})
-            call = {"id": "c", "type": "function", "function": {"name": "bash", "arguments": command}}
-            message: dict[str, Any] = {"role": "assistant", "content": "done"}
-            if len(heard) == 1:
-                message["tool_calls"] = [call]
-            usage = {"prompt_tokens": 500_000, "completion_tokens": 500_000}
-            answer: dict[str, Any] = {"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
-            data = said or json.dumps(answer if status == 200 else {"error": {"message": "no such key"}}).encode()
-            self.send_response(status)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(data)))
-            self.end_headers()
-            with suppress(ConnectionError):  # of whoever has heard enough
-                self.wfile.write(data)
+    def told(body: Mapping[str, Any]) -> tuple[int, bytes]:
+        message = {"role": "assistant", "content": "done", **next(messages)}
+        answer = {"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
+        return 200, json.dumps(answer).encode()
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Tests print nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1", heard
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    return told
 
 
 def test_eight_at_once_are_all_graded(here: Machine) -> None:

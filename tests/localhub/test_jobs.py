@@ -18,11 +18,10 @@ from rlx.errors import BadInput
 from rlx.localhub import LocalHub, LocalHubServer
 from rlx.localhub.jobs.book import Jobs
 from rlx.localhub.jobs.routes import JobRoutes
-from rlx.sandboxes.base import Impossible
 from rlx.sandboxes.local.kind import Local
 from rlx.settings import Settings
-from rlx.texts import words
 from tests.localhub.jobs_hub import OTHER, TOKEN, jobs_hub
+from tests.sandboxes.kinds import local_kind
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -32,13 +31,7 @@ _ENDED = ("COMPLETED", "CANCELED", "ERROR")
 
 @pytest.fixture(scope="module")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Local:
-    kind = Local(Settings(cache_dir=tmp_path_factory.mktemp("jobs")))
-    able = kind.can_run()
-    if isinstance(able, Impossible):
-        if os.environ.get("RLX_REQUIRE_TOOLS") == "1":
-            pytest.fail(words(able.why), pytrace=False)
-        pytest.skip(words(able.why))
-    return kind
+    return local_kind(Settings(cache_dir=tmp_path_factory.mktemp("jobs")))
 
 
 @pytest.fixture(scope="module")

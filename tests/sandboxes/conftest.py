@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from rlx.sandboxes.base import Impossible, SandboxSpec
+from rlx.sandboxes.base import SandboxSpec
 from rlx.sandboxes.check import PLAIN
 from rlx.sandboxes.local.kind import Local
 from rlx.sandboxes.local.sandbox import LocalSandbox
 from rlx.settings import Settings
-from rlx.texts import words
+from tests.sandboxes.kinds import local_kind
 
 type MakeSandbox = Callable[..., AbstractAsyncContextManager[LocalSandbox]]
 
@@ -25,14 +25,7 @@ def sandbox_settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 @pytest.fixture(scope="session")
 def local(sandbox_settings: Settings) -> Local:
-    """The kind `local`, or a skipped test where it cannot run; under RLX_REQUIRE_TOOLS=1 a failed one."""
-    kind = Local(sandbox_settings)
-    able = kind.can_run()
-    if isinstance(able, Impossible):
-        if os.environ.get("RLX_REQUIRE_TOOLS") == "1":
-            pytest.fail(words(able.why), pytrace=False)
-        pytest.skip(words(able.why))
-    return kind
+    return local_kind(sandbox_settings)
 
 
 @pytest.fixture

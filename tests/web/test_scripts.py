@@ -2,8 +2,8 @@
 
 import json
 import re
-import shutil
 import subprocess
+from collections.abc import Callable
 
 import pytest
 
@@ -32,10 +32,10 @@ export function twice(n) { return 2 * n; }
 }
 
 
-def test_modules_of_one_file_run_once_in_order_and_keep_their_names_to_themselves() -> None:
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("Node.js is not installed.")
+def test_modules_of_one_file_run_once_in_order_and_keep_their_names_to_themselves(
+    require_tool: Callable[[str], str],
+) -> None:
+    node = require_tool("node")
     script = "const told = [];\n" + packed_script(MODULES, "second") + "\nconsole.log(JSON.stringify(told));"
     run = subprocess.run([node, "--input-type=module", "-"], input=script, capture_output=True, text=True, check=True)
     assert json.loads(run.stdout) == ["counts", ["first", 1], ["second", 4]]

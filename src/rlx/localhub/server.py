@@ -74,6 +74,7 @@ class LocalHubServer:
             ws="none",
             log_config=None,
             access_log=False,
+            date_header=False,
             server_header=False,
             timeout_graceful_shutdown=1,
         )

@@ -8,6 +8,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
+from email.utils import formatdate
 from io import FileIO
 from typing import Any, Literal
 from urllib.parse import parse_qsl, quote, unquote_to_bytes
@@ -193,7 +194,8 @@ async def send_answer(answer: Answer, send: Send, *, head: bool, receive: Receiv
     source = None
     if isinstance(answer.body, Slice) and not bodiless:
         source = await anyio.to_thread.run_sync(open_file, answer.body.path, answer.body.file)
-    headers = answer.headers
+    # The server's own is up to a second old, and clients leave out what jobs wrote since.
+    headers = [*answer.headers, (b"date", formatdate(usegmt=True).encode())]
     if answer.status not in {204, 304} and answer.length is not None:
         headers = [*headers, (b"content-length", b"%d" % answer.length)]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})

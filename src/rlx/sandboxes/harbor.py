@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import shlex
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -82,9 +83,9 @@ class SandboxEnvironment(BaseEnvironment):  # type: ignore[misc]  # harbor's typ
         path = self.environment_dir / "Dockerfile"
         return path if path.is_file() else None
 
+    @abstractmethod
     async def _made(self) -> Sandbox:
         """One that is started, and was handed to `_keep` before that."""
-        raise NotImplementedError
 
     def _keep(self, sandbox: Sandbox) -> None:
         """It is ended with the trial, whatever happens."""

@@ -1,6 +1,5 @@
 """An environment of uv for each framework, made on demand and kept by what is installed in it."""
 
-import asyncio
 import hashlib
 import os
 import shutil
@@ -10,19 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rlx.errors import BadInput, Upstream
+from rlx.generator.check.processes import execute
 from rlx.generator.targets.base import Target
 
 EXTRAS = ("pytest>=9,<10", "ruff>=0.17", "httpx")
 """What generated tests need, beside the framework."""
-_OUTPUT = 20_000
-"""Characters of a command's output that are kept, its end."""
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    code: int
-    output: str
-    """Standard output, then standard error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,42 +65,3 @@ def make_frameworks(root: Path, variables: Mapping[str, str] | None = None) -> F
         ours["PATH"] = os.pathsep.join([str(Path(os.environ["UV"]).parent), ours.get("PATH", "")])
     quiet = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "RAY_AUTH_MODE": "disabled", "NO_COLOR": "1"}
     return Frameworks(root, {**ours, **quiet, **(variables or {})})
-
-
-async def execute(
-    command: Sequence[str], folder: Path, variables: Mapping[str, str], *, seconds: float, given: bytes = b""
-) -> Done:
-    """Run a program to its end. One that takes longer is killed with all that it started, and has code 124."""
-    process = await asyncio.create_subprocess_exec(
-        *command,
-        cwd=folder,
-        env=dict(variables),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        start_new_session=True,
-    )
-    try:
-        out, err = await asyncio.wait_for(process.communicate(given), seconds)
-    except TimeoutError:
-        return Done(124, f"It took longer than {seconds:g} seconds.")
-    finally:
-        end_group(process.pid)
-        if process.returncode is None:
-            await process.wait()
-    return Done(process.returncode or 0, _told(out, err))
-
-
-def end_group(group: int) -> None:
-    """Kill a process and what it started, if anything is left of it."""
-    import signal
-    from contextlib import suppress
-
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, signal.SIGKILL)
-
-
-def _told(out: bytes, err: bytes) -> str:
-    text = out.decode(errors="replace")
-    rest = err.decode(errors="replace")[-_OUTPUT:]
-    return f"{text}\n{rest}".strip() if rest else text

@@ -16,8 +16,9 @@ from rlx.errors import BadInput, RlxError
 from rlx.generator.archetypes.base import Call
 from rlx.generator.check import model
 from rlx.generator.check.compare import Difference, compare
-from rlx.generator.check.environments import Done, Frameworks, execute
+from rlx.generator.check.environments import Frameworks
 from rlx.generator.check.plan import ROUNDS, Plan, make_plan
+from rlx.generator.check.processes import Done, execute
 from rlx.generator.check.report import Report, Stage, Variant
 from rlx.generator.check.servers import serving
 from rlx.generator.registry import archetype, targets

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx2
 
 from rlx.errors import Upstream
-from rlx.generator.check.environments import end_group
+from rlx.generator.check.processes import started
 from rlx.generator.targets.base import Target
 
 PATIENCE = 240.0
@@ -27,24 +27,13 @@ async def serving(target: Target, python: Path, folder: Path, variables: Mapping
     url = f"http://127.0.0.1:{port}"
     command = [str(python) if word == "python" else word for word in target.served]
     with tempfile.TemporaryFile() as log:
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            cwd=folder,
-            env={**variables, "HOST": "127.0.0.1", "PORT": str(port)},
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-        try:
+        told = {**variables, "HOST": "127.0.0.1", "PORT": str(port)}
+        async with started(command, folder, told, output=log) as process:
             if not await _answers(process, url + target.ready):
                 log.seek(0)
                 said = log.read()[-2000:].decode(errors="replace")
                 raise Upstream(f"The server for {target.title} did not start: {said}", hint="Run it by hand.")
             yield url
-        finally:
-            end_group(process.pid)
-            await process.wait()
 
 
 async def _answers(process: asyncio.subprocess.Process, url: str) -> bool:

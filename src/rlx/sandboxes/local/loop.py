@@ -15,8 +15,13 @@ from typing import Any
 THREADS = 256
 
 
+_making = threading.Lock()
+os.register_at_fork(before=_making.acquire, after_in_parent=_making.release, after_in_child=_making.release)
+
+
 def tending_loop() -> asyncio.AbstractEventLoop:
-    return _loop(os.getpid())  # a process that was forked has no threads of its parent
+    with _making:  # a cache alone lets two who come at once have two loops
+        return _loop(os.getpid())  # a process that was forked has no threads of its parent
 
 
 @cache
