@@ -298,13 +298,21 @@ async def test_an_environments_markdown_leads_to_its_other_pages(client: httpx2.
 async def test_static_files_are_kept_for_good_under_their_own_name(client: httpx2.AsyncClient) -> None:
     page = (await client.get("/")).text
     found = set(re.findall(r'"(/static/[^"#]+)', page))
-    assert len(found) >= 4
+    assert {url.rpartition("/")[2] for url in found} == {"explore.js", "favicon.svg", "page-explore.css"}
     for url in found:
         answer = await client.get(url)
         assert answer.status_code == 200
         assert "immutable" in answer.headers["cache-control"]
     assert (await client.get("/static/old/app.css")).headers["cache-control"] == "no-cache"
     assert (await client.get("/static/old/nothing.css")).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/", "/login", "/-/patterns"])
+async def test_a_page_carries_the_icons_that_it_shows(client: httpx2.AsyncClient, path: str) -> None:
+    page = (await client.get(path)).text
+    carried = set(re.findall(r'<symbol id="(icon-[^"]+)"', page))
+    assert set(re.findall(r'<use href="#([^"]+)"', page)) <= carried
+    assert '<use href="/' not in page
 
 
 async def test_a_page_has_one_style_sheet_of_all_its_parts(client: httpx2.AsyncClient) -> None:

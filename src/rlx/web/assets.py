@@ -9,6 +9,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from mimetypes import guess_type
 
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -44,6 +45,8 @@ class Asset:
 class Assets:
     build: str
     contents: dict[str, Asset]
+    icons: Markup
+    """The sprite, to be part of a page: one that is asked for apart delays what is seen first."""
 
 
 @cache
@@ -58,7 +61,15 @@ def assets() -> Assets:
     total = sha256()
     for name in sorted(found):
         total.update(name.encode() + b"\0" + found[name])
-    return Assets(total.hexdigest()[:12], {name: _asset(name, content) for name, content in found.items()})
+    contents = {name: _asset(name, content) for name, content in found.items()}
+    return Assets(total.hexdigest()[:12], contents, _inline(found["icons.svg"].decode()))
+
+
+def _inline(sprite: str) -> Markup:
+    """A sprite whose symbols have names that no other part of a page has."""
+    renamed = sprite.replace('<symbol id="', '<symbol id="icon-')
+    named = renamed.replace("<svg ", '<svg class="sprite" aria-hidden="true" ')
+    return Markup(named.replace("\n", ""))  # noqa: S704 - a file of this package
 
 
 def _vendored() -> Iterator[Traversable]:

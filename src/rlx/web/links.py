@@ -50,7 +50,8 @@ class Links:
         return f"/static/{self.build}/{name}"
 
     def icon(self, name: str) -> str:
-        return f"{self.static('icons.svg')}#{name}"
+        """A symbol of the sprite, which every page carries."""
+        return f"#icon-{name}"
 
     def explore(self, query: EnvQuery = _NO_QUERY, *, trend: int = 1, **changes: Any) -> str:
         """The list of environments, from its first page unless `offset` says otherwise; `trend` pages the trending."""

@@ -17,6 +17,7 @@ from rlx.texts import LANGUAGES, Say, figures, say, words
 from rlx.texts.values import facet_value
 from rlx.twins.blocks import dump
 from rlx.web import highlight, inert, lexers
+from rlx.web.assets import assets
 from rlx.web.blocks_html import Blocks, Spot
 from rlx.web.bounded import Bounded, digest
 from rlx.web.contents import contents
@@ -68,8 +69,10 @@ class Renderer:
             auto_reload=False,
             bytecode_cache=_Bytecode(),
         )
-        self._environment.globals.update(say=say, links=links, version=__version__, kinds=KINDS_SHOWN, box=box)
-        self._environment.globals.update(line_count=_line_count, held=MARK, languages=LANGUAGES)
+        self._environment.globals.update(
+            icons=assets().icons, say=say, links=links, version=__version__, kinds=KINDS_SHOWN, box=box
+        )
+        self._environment.globals.update(icons=assets().icons, line_count=_line_count, held=MARK, languages=LANGUAGES)
         self._environment.globals.update(level_steps=LEVEL_STEPS, tool_brief=tool_brief, **GLOBALS)
         self._environment.filters.update(
             t=_words,

@@ -1,4 +1,5 @@
 // The tasks of an environment, searched, filtered, sorted and paged in place.
+import "./page.js";
 import { results } from "./results.js";
 
 const root = document.querySelector("[data-results]");

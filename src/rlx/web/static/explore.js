@@ -1,4 +1,5 @@
 // Explore's results replace in place. Without this script the same form and links load the same pages.
+import "./page.js";
 import { looking } from "./look.js";
 import { results } from "./results.js";
 

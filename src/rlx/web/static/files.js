@@ -1,4 +1,5 @@
 // What the file viewer gains from scripts: all lines of a long file, ranges to copy, folders that open in place.
+import "./page.js";
 import { written } from "./copy.js";
 
 const lines = document.querySelector("pre.lines");

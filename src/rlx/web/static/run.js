@@ -1,5 +1,6 @@
 // Follows a rollout while it goes on: its page is asked for again whenever something happened, and what changed of it is
 // put in place. Without this script the same page is complete and shows more when it is loaded again.
+import "./page.js";
 import { copying } from "./copy.js";
 
 const PAUSE = 400; // at least, between two askings; longer for a page that takes its time

@@ -1,5 +1,7 @@
 // The terminal of a seat: what is typed goes to the sandbox, what is shown comes from it. It comes back by itself when the
 // line breaks, and says how much it has drawn, so that no more is sent than it can take.
+import "./page.js";
+
 const PAUSES = [500, 1000, 2000, 5000];
 const PIECE = 16384; // characters of a paste that are sent at once
 

@@ -1,4 +1,5 @@
 // What a task's page gains from scripts: the contents follow the reader, addresses open what is folded, things copy.
+import "./page.js";
 import { models } from "./models.js";
 
 const reduced = matchMedia("(prefers-reduced-motion: reduce)");

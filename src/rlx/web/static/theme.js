@@ -12,8 +12,7 @@ function apply(mode) {
   const button = form.querySelector("button");
   button.value = order[(order.indexOf(mode) + 1) % order.length];
   button.querySelector("[data-now]").textContent = button.dataset[mode];
-  const icon = button.querySelector("use");
-  icon.setAttribute("href", icon.getAttribute("href").replace(/#.*/, `#theme-${mode}`));
+  button.querySelector("use").setAttribute("href", `#icon-theme-${mode}`);
 }
 
 form?.addEventListener("submit", (event) => {
