@@ -32,14 +32,22 @@ def serve(
     jobs: Annotated[
         bool, typer.Option("--jobs", help="Run jobs and sandboxes of those with a token, on this machine.")
     ] = False,
+    writable: Annotated[
+        bool, typer.Option("--writable", help="Take commits, pull requests and discussions of those with a token.")
+    ] = False,
+    state: Annotated[
+        Path | None,
+        typer.Option("--state", metavar="DIR", help="Where what is written is kept. Default: a folder in the store."),
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Log more.")] = False,
 ) -> None:
-    """Serve a folder through the Hub's own HTTP API, read-only.
+    """Serve a folder through the Hub's own HTTP API, read-only unless told otherwise.
 
     Point a Hub client at it with HF_ENDPOINT, or rlx with --hub.
 
-    With --jobs it answers the Hub's Jobs and Sandbox API too, out of local sandboxes, for the users of hub.json, or
-    else for one whose token is told at the start.
+    With --jobs it answers the Hub's Jobs and Sandbox API too, out of local sandboxes; with --writable it takes what
+    clients write, and keeps that apart from the folder. Both are for the users of hub.json, or else for one whose token
+    is told at the start.
     """
     from rlx.localhub import run
     from rlx.services import local_folder
@@ -51,7 +59,13 @@ def serve(
         note(f"Whoever can reach {host} can read every file of {folder}, answers included.")
     configure_logging(verbose=verbose)
     settings = make_settings(None, False, None)
-    routes, users = _jobs(settings, folder) if jobs else (None, None)
+    if state is not None and not writable:
+        raise BadInput("--state is where a writable hub keeps things.", hint="Add --writable, or leave it out.")
+    routes = _jobs(settings) if jobs else None
+    users = _user(folder) if jobs or writable else None
+    written = (state or _state(settings, folder)) if writable else None
+    if written is not None:
+        note(f"What is written is kept in {written}; {folder} stays as it is.")
     run(
         folder,
         host=host,
@@ -59,17 +73,15 @@ def serve(
         cache_dir=settings.cache_dir / "localhub",
         users=users,
         jobs=routes,
+        writable=written,
         on_ready=_announce,
     )
 
 
-def _jobs(settings: "Settings", folder: Path) -> "tuple[JobRoutes, dict[str, str] | None]":
-    """What runs jobs, and a user for it where the hub has none. Raises `BadInput` where this machine cannot."""
-    import secrets
-
+def _jobs(settings: "Settings") -> "JobRoutes":
+    """What runs jobs. Raises `BadInput` where this machine cannot."""
     from rlx.localhub.jobs.book import Jobs
     from rlx.localhub.jobs.routes import JobRoutes
-    from rlx.localhub.sidecar import SidecarFile
     from rlx.sandboxes.base import Impossible
     from rlx.sandboxes.local.kind import Local
     from rlx.texts import words
@@ -78,14 +90,31 @@ def _jobs(settings: "Settings", folder: Path) -> "tuple[JobRoutes, dict[str, str
     able = local.can_run()
     if isinstance(able, Impossible):
         raise BadInput(f"Jobs need local sandboxes. {words(able.why)}", hint=words(able.hint) if able.hint else None)
+    return JobRoutes(Jobs(local))
+
+
+def _user(folder: Path) -> dict[str, str] | None:
+    """A user, told with a token of their own, where the hub has none."""
+    import secrets
+
+    from rlx.localhub.sidecar import SidecarFile
+
     sidecar = SidecarFile(folder)
     sidecar.reload()
-    users = None
-    if not sidecar.has_users:
-        token = f"hf_local{secrets.token_hex(12)}"
-        users = {token: "me"}
-        note(f"Jobs run for whoever has this token, till the hub ends: {token}")
-    return JobRoutes(Jobs(local)), users
+    if sidecar.has_users:
+        return None
+    token = f"hf_local{secrets.token_hex(12)}"
+    note(f"Till the hub ends this token is a user's, whose name is me: {token}")
+    return {token: "me"}
+
+
+def _state(settings: "Settings", folder: Path) -> Path:
+    """Where what is written to a folder's hub is kept: the same for the same folder."""
+    import hashlib
+
+    whole = folder.resolve()
+    digest = hashlib.sha256(str(whole).encode()).hexdigest()[:12]
+    return settings.store / "localhubs" / f"{whole.name[:60]}-{digest}"
 
 
 def _announce(url: str, repositories: dict[str, int]) -> None:

@@ -18,6 +18,8 @@ _TREE_PAGE = 1000
 _EXPANDED_PAGE = 50
 _MAX_PATHS = 10_000
 _ATTEMPTS = 3
+NO_DISCUSSIONS = {"discussions": [], "count": 0, "start": 0}
+"""Of a hub that only reads."""
 
 
 async def list_repos(shelf: Shelf, request: Request, visitor: Visitor, kind: str) -> Answer:
@@ -43,9 +45,11 @@ async def repo_route(shelf: Shelf, request: Request, visitor: Visitor, kind: str
         case ["paths-info", rev]:
             return await _paths_info(request, _at(repo, rev))
         case ["refs"]:
-            return json_answer(_refs(repo))
+            return json_answer(_refs(repo, pulls=request.flag("include_prs")))
         case ["commits", rev]:
             return json_answer(_commits(repo, _at(repo, rev)))
+        case ["discussions"]:
+            return json_answer(NO_DISCUSSIONS)
         case ["auth-check"]:
             require_files(visitor, repo)
             return json_answer({})
@@ -71,10 +75,11 @@ async def resolve(
     raise Refusal(503, "", "The file keeps changing on disk.")
 
 
-def whoami(user: User | None) -> Answer:
+def whoami(user: User | None, *, writes: bool = False) -> Answer:
     """`GET /api/whoami-v2`"""
     if user is None:
         raise Refusal(401, "", "Invalid username or password.")
+    role = user.role if writes else "read"
     told: dict[str, object] = {
         "type": "user",
         "id": object_id(f"user {user.name}"),
@@ -86,23 +91,23 @@ def whoami(user: User | None) -> Answer:
         "isPro": False,
         "periodEnd": None,
         "avatarUrl": "",
-        "orgs": [_org(name) for name in user.orgs],
+        "orgs": [_org(name, role) for name in user.orgs],
         "auth": {
             "type": "access_token",
-            "accessToken": {"displayName": "local hub", "role": "read", "createdAt": iso(0)},
+            "accessToken": {"displayName": "local hub", "role": role, "createdAt": iso(0)},
         },
     }
     return json_answer(told)
 
 
-def _org(name: str) -> dict[str, object]:
+def _org(name: str, role: str) -> dict[str, object]:
     return {
         "type": "org",
         "id": object_id(f"org {name}"),
         "name": name,
         "fullname": name,
         "avatarUrl": "",
-        "roleInOrg": "read",
+        "roleInOrg": role,
     }
 
 
@@ -167,20 +172,30 @@ def _read_paths(body: bytes, content_type: str) -> tuple[list[str], bool]:
     return paths, asked.get("expand") is True
 
 
-def _refs(repo: Repo) -> dict[str, object]:
-    main = {"name": "main", "ref": "refs/heads/main", "targetCommit": repo.head.sha}
-    return {"branches": [main], "converts": [], "tags": [], "pullRequests": []}
+_REF_GROUPS = {"branches": "refs/heads/", "converts": "refs/convert/", "tags": "refs/tags/"}
+
+
+def _refs(repo: Repo, *, pulls: bool) -> dict[str, object]:
+    groups = _REF_GROUPS | ({"pullRequests": "refs/pr/"} if pulls else {})
+    refs = repo.refs()
+    told: dict[str, object] = {"pullRequests": []}
+    for group, prefix in groups.items():
+        told[group] = [
+            {"name": name.removeprefix(prefix), "ref": name, "targetCommit": id}
+            for name, id in refs.items()
+            if name.startswith(prefix)
+        ]
+    return told
 
 
 def _commits(repo: Repo, at: Snapshot) -> list[dict[str, object]]:
-    history = repo.history()
     return [
         {
-            "id": one.sha,
-            "title": one.commit["title"],
-            "message": "",
-            "date": one.commit["date"],
-            "authors": [{"user": repo.author}],
+            "id": one.id,
+            "title": one.title,
+            "message": one.message,
+            "date": iso(one.made_ms),
+            "authors": [{"user": one.author}],
         }
-        for one in history[history.index(at) :]
+        for one in repo.log(at)
     ]

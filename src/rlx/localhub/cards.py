@@ -15,7 +15,7 @@ MAX_FRONT_MATTER = 256 * 1024
 _MAX_NODES = 50_000
 """Values of a card once its aliases are expanded."""
 _MAX_DEPTH = 32
-_FRONT_MATTER = re.compile(r"\A\s*---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
+FRONT_MATTER = re.compile(r"\A\s*---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 _SPACE = re.compile(r"\s+")
 
 _TAG_KEYS = (
@@ -70,7 +70,7 @@ EMPTY = Card({})
 
 def parse_card(text: str) -> Card:
     """Read a README. Never raises: front matter that cannot be read counts as empty."""
-    found = _FRONT_MATTER.match(text.removeprefix("﻿"))
+    found = FRONT_MATTER.match(text.removeprefix("﻿"))
     if not found:
         return Card({}, _description(text))
     front, body = found[1], text.removeprefix("﻿")[found.end() :]

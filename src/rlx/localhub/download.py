@@ -19,11 +19,10 @@ _EXPOSED = {"application/json", "application/pdf"}
 def find_file(repo: Repo, at: Snapshot, path: str) -> File:
     """The file at a revision, as it lies on disk now. Refuses what is not there, or not any more."""
     commit: Headers = [(b"x-repo-commit", at.sha.encode())]
-    wanted = at.files.get(path)
-    if wanted is None:
+    if path not in at.files:
         raise Refusal(404, "EntryNotFound", "Entry not found", commit)
-    current = repo.head.files.get(path)
-    if current is None or current.oid != wanted.oid:
+    current = repo.file(at, path)
+    if current is None:
         raise Refusal(404, "EntryNotFound", "The folder no longer holds this file as it was at that revision.", commit)
     return current
 
@@ -81,7 +80,7 @@ def _matches(header: str | None, etag: str) -> bool:
 
 
 def _body(request: Request, repo: Repo, file: File, start: int, length: int) -> bytes | Slice:
-    path = f"{repo.folder}/{file.path}"
+    path = repo.place(file)
     if length <= _SMALL and request.method != "HEAD":
         return read_file(path, file, start, length)
     verify(path, file)

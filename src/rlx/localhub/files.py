@@ -45,6 +45,8 @@ class File:
     """Of the contents; set for LFS files alone."""
     racy: bool = False
     """Hashed so soon after it was written that the hash has to be taken again."""
+    object: str | None = None
+    """SHA-256 under which its bytes are kept, where that is not at its path."""
 
     @property
     def size(self) -> int:
@@ -98,7 +100,7 @@ def _stamp(entry: "os.DirEntry[str]", folder: str) -> Stamp | None:
             return None
         if not entry.is_file() or (entry.name in CONTROL):
             return None
-        return _stamp_of(entry.stat())
+        return stamp_of(entry.stat())
     except OSError:
         return None
 
@@ -116,7 +118,7 @@ def open_file(path: str, file: File) -> FileIO:
         source = FileIO(path)
     except OSError as error:
         raise Changed(file.path) from error
-    if _stamp_of(os.fstat(source.fileno())) != file.stamp:
+    if stamp_of(os.fstat(source.fileno())) != file.stamp:
         source.close()
         raise Changed(file.path)
     return source
@@ -128,11 +130,11 @@ def verify(path: str, file: File) -> None:
         seen = os.stat(path)
     except OSError as error:
         raise Changed(file.path) from error
-    if _stamp_of(seen) != file.stamp:
+    if stamp_of(seen) != file.stamp:
         raise Changed(file.path)
 
 
-def _stamp_of(seen: os.stat_result) -> Stamp:
+def stamp_of(seen: os.stat_result) -> Stamp:
     return Stamp(seen.st_size, seen.st_mtime_ns, seen.st_ino)
 
 
@@ -169,7 +171,7 @@ def _hash(folder: str, path: str) -> File:
         digest = hashlib.sha256() if lfs else hashlib.sha1(head, usedforsecurity=False)
         while chunk := source.read(_CHUNK):
             digest.update(chunk)
-    stamp = _stamp_of(seen)
+    stamp = stamp_of(seen)
     racy = -_SKEW_NS < time.time_ns() - stamp.mtime_ns < _RACY_NS
     name = digest.hexdigest()
     return File(path, stamp, pointer_oid(name, stamp.size), name, racy) if lfs else File(path, stamp, name, None, racy)

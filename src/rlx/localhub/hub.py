@@ -28,6 +28,9 @@ from rlx.localhub.wire import (
     send_answer,
     text_answer,
 )
+from rlx.localhub.writing.ledger import Ledger
+from rlx.localhub.writing.pages import stylesheet
+from rlx.localhub.writing.routes import INLINE, Writing
 
 if TYPE_CHECKING:
     from rlx.localhub.jobs.routes import JobRoutes
@@ -38,12 +41,16 @@ _FRONT = """Local hub.
 /viewer                                                 the dataset viewer
 /v1                                                     a router of Inference Providers: the scripted model
 """
-_READ_ONLY = "This local hub only reads."
+_READ_ONLY = "This local hub only reads. Start it with --writable to write to it."
 _REMEMBERED = 10_000
 
 
 class LocalHub:
     """Serves `<root>/{datasets,spaces,models}/<org>/<name>`; never writes below `root`.
+
+    With `writable`, a folder, it takes commits, pull requests and discussions, which it keeps there: what was written
+    to a repository stands in place of what lies in `root`. `inline` is up to how many bytes a file is sent inside a
+    commit. Such a hub is closed with `close`, and refused (`BadInput`) while another process writes there.
 
     Cheap to make: folders are looked at when they are asked for, and again after `rescan` seconds (a look that is slow
     stretches that up to five seconds; 0 looks every time). `cache_dir` keeps file hashes between runs. `users` maps
@@ -59,15 +66,25 @@ class LocalHub:
         users: Mapping[str, str] | None = None,
         faults: Faults | None = None,
         jobs: "JobRoutes | None" = None,
+        writable: Path | None = None,
+        inline: int = INLINE,
         rescan: float = 1.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.faults = faults if faults is not None else Faults()
         self.requests: deque[tuple[str, str]] = deque(maxlen=_REMEMBERED)
         """Method and path (as sent, with the query) of the latest requests, oldest first."""
+        self._ledger = None if writable is None else Ledger(writable)
         self._shelf = Shelf(
-            root, cache_dir=cache_dir, users=users or {}, faults=self.faults, interval=rescan, clock=clock
+            root,
+            cache_dir=cache_dir,
+            users=users or {},
+            faults=self.faults,
+            interval=rescan,
+            clock=clock,
+            ledger=self._ledger,
         )
+        self._writing = None if self._ledger is None else Writing.over(self._shelf, self._ledger, inline=inline)
         self.jobs = jobs
         self._viewer = Viewer(self._shelf)
         self._meter = Meter(clock)
@@ -79,6 +96,11 @@ class LocalHub:
     def warm(self) -> dict[str, int]:
         """Look at every repository now, so that no first request waits. Gives their number by kind."""
         return self._shelf.warm()
+
+    def close(self) -> None:
+        """Let go of what is written to. A hub that only reads has nothing to close."""
+        if self._ledger is not None:
+            self._ledger.close()
 
     async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
         """The ASGI application."""
@@ -123,12 +145,18 @@ class LocalHub:
             return await self.jobs.answer(request, visitor, parts)
         if parts[0] == "v1":
             return await router.answer(request, visitor, parts[1:], has_users=self._shelf.sidecar.has_users)
+        if self._writing is not None:
+            written = await self._writing.answer(request, visitor, parts)
+            if written is not None:
+                return written
         posted = request.method == "POST" and len(parts) == 6 and parts[4] == "paths-info"
         if request.method not in {"GET", "HEAD"} and not posted:
-            raise Refusal(405, "", _READ_ONLY, [(b"allow", b"GET, HEAD")])
+            if self._writing is None:
+                raise Refusal(403, "", _READ_ONLY)
+            raise Refusal(405, "", "This route takes another method.", [(b"allow", b"GET, HEAD")])
         match parts:
             case ["api", "whoami-v2"]:
-                return api.whoami(visitor.user)
+                return api.whoami(visitor.user, writes=self._writing is not None)
             case ["api", "agent-harnesses"]:
                 # The client caches this answer for a day and breaks on anything but an object.
                 return json_answer({"standardEnvVars": [], "harnesses": {}})
@@ -146,6 +174,8 @@ class LocalHub:
                 return await api.resolve(self._shelf, request, visitor, kind, [org, name, rev, *path], whole=whole)
             case [org, name, "resolve", rev, *path] if path:
                 return await api.resolve(self._shelf, request, visitor, "models", [org, name, rev, *path], whole=whole)
+            case ["-", "localhub.css"]:
+                return stylesheet()
             case [""]:
                 return text_answer(_FRONT)
         raise Refusal(404, "", "This local hub has no such route.")

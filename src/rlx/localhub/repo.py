@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rlx.localhub.cards import EMPTY, Card, parse_card
-from rlx.localhub.files import Changed, Stamp, hash_files, read_file, scan
+from rlx.localhub.files import Changed, File, Stamp, hash_files, read_file, scan
 from rlx.localhub.hashes import HashStore, Known
 from rlx.localhub.sidecar import PUBLIC, Meta
-from rlx.localhub.snapshot import Snapshot
+from rlx.localhub.snapshot import CommitInfo, Snapshot
 
 BRANCHES = frozenset({"main", "refs/heads/main", "HEAD"})
 _REMEMBERED = 8
@@ -19,11 +19,12 @@ _REMEMBERED = 8
 class Repo:
     """`refresh` may block on disk and may be called from any thread; everything else is memory."""
 
-    def __init__(self, kind: str, id_: str, folder: Path, store: HashStore) -> None:
+    def __init__(self, kind: str, id_: str, folder: Path | None, store: HashStore) -> None:
         self.kind = kind
         """`datasets`, `spaces` or `models`."""
         self.id = id_
-        self.folder = str(folder)
+        self.folder = "" if folder is None else str(folder)
+        """Empty where the files do not lie in one."""
         self.author = id_.partition("/")[0]
         self.head = Snapshot(())
         self.fragments: dict[str, bytes] = {}
@@ -56,9 +57,31 @@ class Repo:
         """The files at a branch or commit; None when there is no such revision."""
         return self.head if revision in BRANCHES else self._history.get(revision)
 
-    def history(self) -> list[Snapshot]:
-        """Remembered revisions, newest first."""
-        return list(reversed(self._history.values()))
+    def refs(self) -> dict[str, str]:
+        """Full names of branches, tags and pull requests, and their commits."""
+        return {"refs/heads/main": self.head.sha}
+
+    def log(self, at: Snapshot) -> list[CommitInfo]:
+        """Remembered commits from `at` on, newest first."""
+        history = list(reversed(self._history.values()))
+        return [
+            CommitInfo(one.sha, one.commit["title"], "", self.author, one.modified_ms)
+            for one in history[history.index(at) :]
+        ]
+
+    def file(self, at: Snapshot, path: str) -> File | None:
+        """The file of a revision as it lies on disk now; None when it does not any more."""
+        wanted, current = at.files.get(path), self.head.files.get(path)
+        return current if wanted is not None and current is not None and current.oid == wanted.oid else None
+
+    def place(self, file: File) -> str:
+        """Where the bytes of a file are on disk."""
+        return f"{self.folder}/{file.path}"
+
+    @property
+    def is_written(self) -> bool:
+        """Whether its revisions are kept apart from the served folder."""
+        return False
 
     def fresh(self, now: float) -> bool:
         return now < self._due

@@ -54,6 +54,7 @@ class LocalHubServer:
             self._thread.join()
         if self._socket is not None:
             self._socket.close()
+        self.hub.close()
 
     def bind(self) -> None:
         """Take the port; requests wait from now on. Raises `BadInput` when it cannot be had."""
@@ -108,15 +109,16 @@ def run(
     cache_dir: Path | None = None,
     users: Mapping[str, str] | None = None,
     jobs: "JobRoutes | None" = None,
+    writable: Path | None = None,
     on_ready: Callable[[str, dict[str, int]], None] | None = None,
 ) -> None:
     """Serve `root` until interrupted. `on_ready` is told the URL and the number of repositories by kind.
 
-    `users` and `jobs` are those of `LocalHub`.
+    `users`, `jobs` and `writable` are those of `LocalHub`.
 
     Raises `NotFound` when `root` is no folder, `BadInput` for a malformed `hub.json` or a port that is taken.
     """
-    hub = LocalHub(root, cache_dir=cache_dir, users=users, jobs=jobs)
+    hub = LocalHub(root, cache_dir=cache_dir, users=users, jobs=jobs, writable=writable)
     counts = hub.warm()
     server = LocalHubServer(hub, host, port)
     server.bind()

@@ -15,9 +15,11 @@ from rlx.localhub.catalog import Catalog
 from rlx.localhub.faults import Faults
 from rlx.localhub.hashes import HashStore
 from rlx.localhub.repo import Repo
-from rlx.localhub.sidecar import SidecarFile
+from rlx.localhub.sidecar import Meta, SidecarFile
 from rlx.localhub.snapshot import Snapshot
 from rlx.localhub.wire import Refusal
+from rlx.localhub.writing.ledger import Ledger
+from rlx.localhub.writing.repo import WrittenRepo
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +42,7 @@ class Shelf:
         faults: Faults,
         interval: float,
         clock: Callable[[], float],
+        ledger: Ledger | None = None,
     ) -> None:
         if not root.is_dir():
             raise NotFound(f"{root} is not a folder.", hint="A local hub is a folder with datasets/ and spaces/ in it.")
@@ -48,6 +51,7 @@ class Shelf:
         self._faults = faults
         self._interval = interval
         self._clock = clock
+        self._ledger = ledger
         self._store = HashStore(cache_dir)
         self._repos: dict[str, Repo] = {}
         self._catalogs: dict[str, Catalog] = {}
@@ -70,7 +74,7 @@ class Shelf:
         if self.sidecar.reload():
             self._faults.replace_from_file(self.sidecar.current.faults)
             for repo in list(self._repos.values()):
-                repo.meta = self.sidecar.current.meta(repo.key)
+                repo.meta = self._meta(repo.key)
             self._due.update(dict.fromkeys(KINDS, 0.0))
 
     async def repo(self, kind: str, id_: str, visitor: Visitor) -> Repo:
@@ -99,12 +103,51 @@ class Shelf:
 
     def _discover(self, kind: str, id_: str) -> Repo | None:
         org, _, name = id_.partition("/")
-        return self._add(kind, org, name) if is_name(org, name) and (self.root / kind / org / name).is_dir() else None
+        if not is_name(org, name):
+            return None
+        key = f"{kind}/{id_}"
+        if self._ledger is not None and self._ledger.knows(key):
+            return self._add_written(kind, id_, self._ledger) if self._ledger.meta(key) is not None else None
+        return self._add(kind, org, name) if (self.root / kind / org / name).is_dir() else None
 
     def _add(self, kind: str, org: str, name: str) -> Repo:
         repo = Repo(kind, f"{org}/{name}", self.root / kind / org / name, self._store)
-        repo.meta = self.sidecar.current.meta(repo.key)
+        repo.meta = self._meta(repo.key)
         return self._repos.setdefault(repo.key, repo)
+
+    def _add_written(self, kind: str, id_: str, ledger: Ledger) -> Repo:
+        repo = WrittenRepo(kind, id_, ledger)
+        repo.meta = self._meta(repo.key)
+        repo.refresh(self._clock, self._pause)
+        return self._repos.setdefault(repo.key, repo)
+
+    def _meta(self, key: str) -> Meta:
+        told = self.sidecar.current.meta(key)
+        written = self._ledger.meta(key) if self._ledger is not None else None
+        return told.model_copy(update=dict(written)) if written else told
+
+    def known(self, key: str) -> Repo | None:
+        """A repository by its key, whoever may see it."""
+        kind, _, id_ = key.partition("/")
+        return self._repos.get(key) or self._discover(kind, id_)
+
+    def names(self, kind: str) -> list[str]:
+        """Ids of every repository of a kind."""
+        on_disk = [f"{org}/{name}" for org in folders(self.root / kind) for name in folders(self.root / kind / org)]
+        if self._ledger is None:
+            return on_disk
+        kept = [key.partition("/")[2] for key in self._ledger.keys(kind)]
+        return kept + [id_ for id_ in on_disk if not self._ledger.knows(f"{kind}/{id_}")]
+
+    def wrote(self, key: str) -> None:
+        """Take note that the ledger holds something new of a repository. From any thread."""
+        repo = self._repos.get(key)
+        if isinstance(repo, WrittenRepo) and self._ledger is not None and self._ledger.meta(key) is not None:
+            repo.meta = self._meta(key)
+            repo.refresh(self._clock, self._pause)
+        else:
+            self._repos.pop(key, None)
+        self._due.update(dict.fromkeys(KINDS, 0.0))
 
     async def catalog(self, kind: str) -> Catalog:
         """Every repository of a kind, freshly looked at."""
@@ -133,16 +176,15 @@ class Shelf:
 
     def _walk(self, kind: str) -> Iterator[Repo]:
         """Repositories sorted by id, each refreshed."""
-        for org in folders(self.root / kind):
-            for name in folders(self.root / kind / org):
-                if not is_name(org, name):
-                    continue
-                repo = self._repos.get(f"{kind}/{org}/{name}") or self._add(kind, org, name)
-                try:
-                    repo.refresh(self._clock, self._pause)
-                except FileNotFoundError:
-                    continue
-                yield repo
+        for id_ in sorted(self.names(kind)):
+            repo = self._repos.get(f"{kind}/{id_}") or self._discover(kind, id_)
+            if repo is None:
+                continue
+            try:
+                repo.refresh(self._clock, self._pause)
+            except FileNotFoundError:
+                continue
+            yield repo
 
     def warm(self) -> dict[str, int]:
         """Look at everything now, so that no first request waits. Gives the number of repositories by kind."""

@@ -27,7 +27,9 @@ class User(BaseModel):
     name: str
     fullname: str = ""
     orgs: tuple[str, ...] = ()
-    """Organisations whose private repositories the user sees."""
+    """Organisations whose private repositories the user sees, and which the user writes for."""
+    role: Literal["read", "write"] = "write"
+    """What the token may do."""
 
 
 class Meta(BaseModel):

@@ -3,6 +3,7 @@
 import bisect
 import hashlib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 
@@ -19,16 +20,30 @@ def iso(millis: int) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-class Snapshot:
-    """The files of a repository at one commit. `sha` hashes the sorted pairs of path and git blob id."""
+@dataclass(frozen=True, slots=True)
+class CommitInfo:
+    id: str
+    title: str
+    message: str
+    author: str
+    made_ms: int
 
-    def __init__(self, files: Iterable[File]) -> None:
+
+class Snapshot:
+    """The files of a repository at one commit.
+
+    `sha` is that of `made`; without one it hashes the sorted pairs of path and git blob id.
+    """
+
+    def __init__(self, files: Iterable[File], made: CommitInfo | None = None, *, created_ms: int | None = None) -> None:
         self.files: dict[str, File] = {file.path: file for file in sorted(files, key=lambda file: file.path)}
         listed = "".join(f"{path}\0{file.oid}\n" for path, file in self.files.items())
-        self.sha = hashlib.sha1(listed.encode(), usedforsecurity=False).hexdigest()
+        self.tree = hashlib.sha1(listed.encode(), usedforsecurity=False).hexdigest()
+        self.sha = made.id if made else self.tree
         times = [file.stamp.mtime_ns // 1_000_000 for file in self.files.values()] or [0]
-        self.modified_ms = min(max(*times, 0), _LAST_MS)
-        self.created_ms = min(max(min(times), 0), _LAST_MS)
+        self.modified_ms = min(max(*times, 0), _LAST_MS) if made is None else made.made_ms
+        self.created_ms = min(max(min(times), 0), _LAST_MS) if created_ms is None else created_ms
+        self._title = made.title if made else "Update files"
         self.card: Card = EMPTY
 
     @cached_property
@@ -82,7 +97,7 @@ class Snapshot:
     @property
     def commit(self) -> dict[str, str]:
         """The commit as tree entries name it."""
-        return {"id": self.sha, "title": "Update files", "date": iso(self.modified_ms)}
+        return {"id": self.sha, "title": self._title, "date": iso(self.modified_ms)}
 
     def entry(self, path: str, *, expand: bool = False) -> dict[str, object] | None:
         """A tree entry of a file or folder; None when there is no such path."""

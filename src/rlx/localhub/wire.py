@@ -171,18 +171,22 @@ class Request:
 
     async def body(self) -> bytes:
         """The whole body. Refuses one past `MAX_BODY`."""
-        parts: list[bytes] = []
+        return b"".join([piece async for piece in self.pieces(MAX_BODY)])
+
+    async def pieces(self, most: int) -> AsyncGenerator[bytes]:
+        """The body as it comes. Refuses one past `most` bytes, and one that ends early."""
         size = 0
-        while True:
+        more = True
+        while more:
             message = await self.receive()
             if message["type"] == "http.disconnect":
                 raise Refusal(400, "", "The request body ended early.")
-            parts.append(message.get("body", b""))
-            size += len(parts[-1])
-            if size > MAX_BODY:
-                raise Refusal(413, "", f"The request body is larger than {MAX_BODY:,} bytes.")
-            if not message.get("more_body", False):
-                return b"".join(parts)
+            piece: bytes = message.get("body", b"")
+            size += len(piece)
+            if size > most:
+                raise Refusal(413, "", f"The request body is larger than {most:,} bytes.")
+            more = message.get("more_body", False)
+            yield piece
 
 
 async def send_answer(answer: Answer, send: Send, *, head: bool, receive: Receive | None = None) -> None:

@@ -140,7 +140,7 @@ class Viewer:
         file = at.files[path]
 
         def opener() -> io.BufferedReader:
-            return io.BufferedReader(open_file(f"{repo.folder}/{path}", file))
+            return io.BufferedReader(open_file(repo.place(file), file))
 
         suffixes = path.rpartition("/")[2].partition(".")[2].lower()
         name = f"{file.oid} {suffixes} {sorted(split.options.items(), key=str)}"
