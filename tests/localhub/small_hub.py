@@ -40,7 +40,12 @@ datasets: [acme/tasks]
 # Echo
 """
 META = {
-    "users": {"hf_alice": {"name": "alice", "orgs": ["acme"]}, "hf_bob": "bob", "hf_carol": "carol"},
+    "users": {
+        "hf_alice": {"name": "alice", "orgs": ["acme"]},
+        "hf_bob": "bob",
+        "hf_carol": "carol",
+        "hf_dan": {"name": "dan", "orgs": ["acme"], "role": "read"},
+    },
     "datasets/acme/tasks": {
         "likes": 3,
         "downloads": 40,

@@ -12,6 +12,7 @@ from rlx.errors import BadInput
 
 if TYPE_CHECKING:
     from rlx.localhub.jobs.routes import JobRoutes
+    from rlx.localhub.sidecar import User
     from rlx.settings import Settings
 
 app = new_app("Serve a folder of repositories as a Hub.")
@@ -93,11 +94,12 @@ def _jobs(settings: "Settings") -> "JobRoutes":
     return JobRoutes(Jobs(local))
 
 
-def _user(folder: Path) -> dict[str, str] | None:
-    """A user, told with a token of their own, where the hub has none."""
+def _user(folder: Path) -> "dict[str, User] | None":
+    """A user who owns everything, told with a token of their own, where the hub has none."""
     import secrets
 
-    from rlx.localhub.sidecar import SidecarFile
+    from rlx.localhub.shelf import KINDS, folders
+    from rlx.localhub.sidecar import SidecarFile, User
 
     sidecar = SidecarFile(folder)
     sidecar.reload()
@@ -105,7 +107,7 @@ def _user(folder: Path) -> dict[str, str] | None:
         return None
     token = f"hf_local{secrets.token_hex(12)}"
     note(f"Till the hub ends this token is a user's, whose name is me: {token}")
-    return {token: "me"}
+    return {token: User(name="me", orgs=tuple({org: None for kind in KINDS for org in folders(folder / kind)}))}
 
 
 def _state(settings: "Settings", folder: Path) -> Path:

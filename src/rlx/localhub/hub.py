@@ -14,6 +14,7 @@ from rlx.localhub.faults import Fault, Faults
 from rlx.localhub.files import Changed
 from rlx.localhub.limits import Meter
 from rlx.localhub.shelf import KINDS, Shelf
+from rlx.localhub.sidecar import User
 from rlx.localhub.viewer.routes import Viewer
 from rlx.localhub.wire import (
     Answer,
@@ -54,7 +55,7 @@ class LocalHub:
 
     Cheap to make: folders are looked at when they are asked for, and again after `rescan` seconds (a look that is slow
     stretches that up to five seconds; 0 looks every time). `cache_dir` keeps file hashes between runs. `users` maps
-    tokens to user names, beside those of `hub.json`. `jobs` lets them run jobs on this machine. Raises `NotFound` when
+    tokens to users or their names, beside those of `hub.json`. `jobs` lets them run jobs on this machine. Raises `NotFound` when
     `root` is no folder, `BadInput` when its `hub.json` is malformed.
     """
 
@@ -63,7 +64,7 @@ class LocalHub:
         root: Path,
         *,
         cache_dir: Path | None = None,
-        users: Mapping[str, str] | None = None,
+        users: Mapping[str, str | User] | None = None,
         faults: Faults | None = None,
         jobs: "JobRoutes | None" = None,
         writable: Path | None = None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from rlx.errors import BadInput
 from rlx.localhub.hub import LocalHub
+from rlx.localhub.sidecar import User
 from rlx.localhub.wire import App, Receive, Scope, Send, send_answer, text_answer
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def run(
     host: str = "127.0.0.1",
     port: int = 8765,
     cache_dir: Path | None = None,
-    users: Mapping[str, str] | None = None,
+    users: Mapping[str, str | User] | None = None,
     jobs: "JobRoutes | None" = None,
     writable: Path | None = None,
     on_ready: Callable[[str, dict[str, int]], None] | None = None,

@@ -15,7 +15,7 @@ from rlx.localhub.catalog import Catalog
 from rlx.localhub.faults import Faults
 from rlx.localhub.hashes import HashStore
 from rlx.localhub.repo import Repo
-from rlx.localhub.sidecar import Meta, SidecarFile
+from rlx.localhub.sidecar import Meta, SidecarFile, User
 from rlx.localhub.snapshot import Snapshot
 from rlx.localhub.wire import Refusal
 from rlx.localhub.writing.ledger import Ledger
@@ -38,7 +38,7 @@ class Shelf:
         root: Path,
         *,
         cache_dir: Path | None,
-        users: Mapping[str, str],
+        users: Mapping[str, str | User],
         faults: Faults,
         interval: float,
         clock: Callable[[], float],

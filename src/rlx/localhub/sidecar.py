@@ -83,7 +83,7 @@ NOTHING = Sidecar()
 @dataclass(slots=True)
 class SidecarFile:
     root: Path
-    extra_users: Mapping[str, str] = field(default_factory=dict)
+    extra_users: Mapping[str, str | User] = field(default_factory=dict)
     current: Sidecar = NOTHING
     _seen: tuple[int, int] | None = None
 
@@ -111,8 +111,10 @@ class SidecarFile:
 
     def user(self, token: str) -> User | None:
         """The user a token stands for."""
-        name = self.extra_users.get(token)
-        return User(name=name) if name is not None else self.current.users.get(token)
+        extra = self.extra_users.get(token)
+        if isinstance(extra, str):
+            return User(name=extra)
+        return extra or self.current.users.get(token)
 
     @property
     def has_users(self) -> bool:

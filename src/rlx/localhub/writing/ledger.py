@@ -138,10 +138,11 @@ class Ledger:
     def held(self, key: str, sha256: str) -> Stored | None:
         """An object that was uploaded for this repository: another's is nobody's to name."""
         found = self.rows(
-            "SELECT sha256, size, blob FROM objects WHERE sha256 = ?1 AND"
-            " (EXISTS (SELECT 1 FROM uploads u WHERE u.repo = ?2 AND u.sha256 = ?1)"
-            " OR EXISTS (SELECT 1 FROM changes c WHERE c.repo = ?2 AND c.sha256 = ?1))",
+            "SELECT sha256, size, blob FROM objects WHERE sha256 = ? AND"
+            " (EXISTS (SELECT 1 FROM uploads u WHERE u.repo = ? AND u.sha256 = objects.sha256)"
+            " OR EXISTS (SELECT 1 FROM changes c WHERE c.repo = ? AND c.sha256 = objects.sha256))",
             sha256,
+            key,
             key,
         )
         return _stored(*found[0]) if found else None

@@ -36,6 +36,7 @@ CREATE TABLE IF NOT EXISTS changes (
   lfs INTEGER NOT NULL,
   PRIMARY KEY (repo, id, path)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS changes_sha256 ON changes (sha256, repo);
 CREATE TABLE IF NOT EXISTS refs (
   repo TEXT NOT NULL,
   name TEXT NOT NULL,

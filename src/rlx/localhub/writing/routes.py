@@ -172,8 +172,14 @@ class Writing:
                 403, "", f"You don't have the rights to create a {kind.removesuffix('s')} under '{org[:100]}'"
             )
         meta: dict[str, object] = {"private": _private(asked) or False}
-        await run_sync(self.writer.create, kind, org, repo, meta)
         url = f"{request.base_url}/{'' if kind == 'models' else f'{kind}/'}{org}/{repo}"
+        try:
+            await run_sync(self.writer.create, kind, org, repo, meta)
+        except Refusal as refusal:
+            if refusal.status != 409:
+                raise
+            # Clients that are content with a repository that is there take its address from the refusal.
+            return json_answer({"error": refusal.message, "url": url}, status=409)
         return json_answer({"url": url, "name": f"{org}/{repo}", "private": meta["private"]})
 
     async def _delete(self, request: Request, visitor: Visitor) -> Answer:
