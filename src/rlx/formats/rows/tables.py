@@ -15,7 +15,7 @@ from rlx.formats.processors.base import SAMPLED, Match, Processor, Reading, Role
 from rlx.formats.processors.registry import choose
 from rlx.formats.rows.layout import Split
 from rlx.formats.rows.media import Numbered, named
-from rlx.formats.rows.splits import Found, Place, SplitRows
+from rlx.formats.rows.splits import Found, Place, SplitPage, SplitRows
 from rlx.hub.info import TreeEntry
 from rlx.hub.repo import Repo
 from rlx.model import TaskCard, Text
@@ -145,22 +145,7 @@ async def open_table(
     repo: Repo, found: Found, split: Split, processors: Sequence[Processor], files: Mapping[str, TreeEntry]
 ) -> OpenTable:
     """Look into one split and settle who reads it. Raises what reading the Hub raises."""
-    rows = await found.open(split)
-    page = await rows.page(0, SAMPLED)
-    sample = await anyio.to_thread.run_sync(_sample, page.rows)
-    table = Table(
-        key=repo.key,
-        sha=repo.sha,
-        config=split.config,
-        split=split.name,
-        paths=split.paths,
-        tags=bare_tags(repo.info.tags),
-        card=repo.info.card,
-        files=files,
-        columns=page.columns,
-        sample=tuple(sample),
-        splits=tuple(_id(item) for item in found.layout.splits),
-    )
+    rows, page, table = await look_into(repo, found, split, files, tags=bare_tags(repo.info.tags))
     chosen = await anyio.to_thread.run_sync(choose, table, processors)
     if chosen is None:
         raise BadInput(f"Nothing here reads the rows of {table.id} of {repo.key}.")
@@ -170,6 +155,29 @@ async def open_table(
     opened.refused, opened.known, opened.count, opened.trouble = page.refused, page.known, page.count, page.trouble
     await opened.look()
     return opened
+
+
+async def look_into(
+    repo: Repo, found: Found, split: Split, files: Mapping[str, TreeEntry], *, tags: frozenset[str]
+) -> tuple[SplitRows, SplitPage, Table]:
+    """The first rows of a split, as processors see them. Raises what reading the Hub raises."""
+    rows = await found.open(split)
+    page = await rows.page(0, SAMPLED)
+    sample = await anyio.to_thread.run_sync(_sample, page.rows)
+    table = Table(
+        key=repo.key,
+        sha=repo.sha,
+        config=split.config,
+        split=split.name,
+        paths=split.paths,
+        tags=tags,
+        card=repo.info.card,
+        files=files,
+        columns=page.columns,
+        sample=tuple(sample),
+        splits=tuple(_id(item) for item in found.layout.splits),
+    )
+    return rows, page, table
 
 
 def _sample(places: Sequence[Place]) -> list[Mapping[str, object]]:

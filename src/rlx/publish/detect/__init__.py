@@ -1,0 +1,1 @@
+"""What frameworks the files of a repository support, against what its tags claim."""
