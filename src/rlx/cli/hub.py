@@ -1,10 +1,11 @@
-"""`rlx hub`: a folder of repositories as a Hub."""
+"""`rlx hub`: a folder of repositories as a Hub, and environments to and from one."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rlx.cli.hub_push import pull, push
 from rlx.cli.options import make_settings, new_app
 from rlx.cli.output import note
 from rlx.cli.serving import is_loopback
@@ -15,12 +16,12 @@ if TYPE_CHECKING:
     from rlx.localhub.sidecar import User
     from rlx.settings import Settings
 
-app = new_app("Serve a folder of repositories as a Hub.")
+app = new_app("Serve a folder as a Hub, and publish environments to one.")
 
 
 @app.callback()
 def _group() -> None:
-    """Serve a folder of repositories as a Hub."""
+    """Serve a folder as a Hub, and publish environments to one."""
 
 
 @app.command("serve")
@@ -77,6 +78,10 @@ def serve(
         writable=written,
         on_ready=_announce,
     )
+
+
+app.command("push")(push)
+app.command("pull")(pull)
 
 
 def _jobs(settings: "Settings") -> "JobRoutes":
