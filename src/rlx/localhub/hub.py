@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from rlx.errors import RlxError
 from rlx.localhub import api, router
 from rlx.localhub.access import Visitor, identify, not_found
 from rlx.localhub.faults import Fault, Faults
@@ -55,8 +56,8 @@ class LocalHub:
 
     Cheap to make: folders are looked at when they are asked for, and again after `rescan` seconds (a look that is slow
     stretches that up to five seconds; 0 looks every time). `cache_dir` keeps file hashes between runs. `users` maps
-    tokens to users or their names, beside those of `hub.json`. `jobs` lets them run jobs on this machine. Raises `NotFound` when
-    `root` is no folder, `BadInput` when its `hub.json` is malformed.
+    tokens to users or their names, beside those of `hub.json`. `jobs` lets them run jobs on this machine. Raises
+    `NotFound` when `root` is no folder, `BadInput` when its `hub.json` is malformed.
     """
 
     def __init__(
@@ -76,15 +77,19 @@ class LocalHub:
         self.requests: deque[tuple[str, str]] = deque(maxlen=_REMEMBERED)
         """Method and path (as sent, with the query) of the latest requests, oldest first."""
         self._ledger = None if writable is None else Ledger(writable)
-        self._shelf = Shelf(
-            root,
-            cache_dir=cache_dir,
-            users=users or {},
-            faults=self.faults,
-            interval=rescan,
-            clock=clock,
-            ledger=self._ledger,
-        )
+        try:
+            self._shelf = Shelf(
+                root,
+                cache_dir=cache_dir,
+                users=users or {},
+                faults=self.faults,
+                interval=rescan,
+                clock=clock,
+                ledger=self._ledger,
+            )
+        except RlxError:
+            self.close()
+            raise
         self._writing = None if self._ledger is None else Writing.over(self._shelf, self._ledger, inline=inline)
         self.jobs = jobs
         self._viewer = Viewer(self._shelf)
@@ -99,7 +104,7 @@ class LocalHub:
         return self._shelf.warm()
 
     def close(self) -> None:
-        """Let go of what is written to. A hub that only reads has nothing to close."""
+        """Let go of what is written to, of which a hub that only reads has nothing."""
         if self._ledger is not None:
             self._ledger.close()
 

@@ -1,9 +1,13 @@
 """Commits, branches and repositories, by the Hub's own client."""
 
+import hashlib
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from huggingface_hub import CommitOperationAdd, CommitOperationCopy, CommitOperationDelete
+from huggingface_hub import CommitOperationAdd, CommitOperationCopy, CommitOperationDelete, HfApi
 from huggingface_hub.errors import (
     HfHubHTTPError,
     RemoteEntryNotFoundError,
@@ -86,6 +90,34 @@ def test_a_commit_changes_copies_and_removes_and_each_revision_stays(as_user: Ap
     assert back.oid not in {made.oid, first}
     with pytest.raises(RemoteEntryNotFoundError):
         alice.delete_file(**REPO, path_in_repo="nothing.txt")
+
+
+XET = """
+import sys
+from huggingface_hub import HfApi, constants
+assert not constants.HF_HUB_DISABLE_XET
+print(HfApi(endpoint=sys.argv[1], token="hf_alice").upload_file(
+    path_or_fileobj=sys.argv[2], path_in_repo="rows.parquet", repo_id="acme/tasks", repo_type="dataset").oid)
+"""
+
+
+def test_a_client_with_xet_sends_its_files_inside_the_commit(own_root: Path, state: Path) -> None:
+    rows = own_root / "datasets/acme/tasks/rows.parquet"
+    changed = state.parent / "changed.parquet"
+    changed.write_bytes(rows.read_bytes() + b"PAR1")
+    environment = {name: value for name, value in os.environ.items() if name != "HF_HUB_DISABLE_XET"}
+    with serve(LocalHub(own_root, rescan=0, writable=state)) as running:
+        done = subprocess.run(
+            [sys.executable, "-c", XET, running.url, str(changed)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        entry = HfApi(endpoint=running.url, token=False).get_paths_info(**REPO, paths=["rows.parquet"])[0]
+        assert entry.lfs is not None
+        assert entry.lfs.sha256 == hashlib.sha256(changed.read_bytes()).hexdigest()
 
 
 def test_branches_and_tags_hold_revisions_of_their_own(as_user: Api, tmp_path: Path) -> None:
