@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from huggingface_hub import CommitOperationAdd, CommitOperationCopy, CommitOperationDelete, HfApi
@@ -14,6 +15,7 @@ from huggingface_hub.errors import (
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
+from huggingface_hub.hf_api import RepoFile
 
 from rlx.localhub import LocalHub, LocalHubServer, serve
 from rlx.localhub.files import scan
@@ -23,8 +25,8 @@ from tests.localhub.writing.conftest import INLINE, Api
 # The client sends the bytes of LFS files in a way that its HTTP library is about to drop.
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
 
-REPO = {"repo_id": "acme/tasks", "repo_type": "dataset"}
-NEW = {"repo_id": "acme/new", "repo_type": "dataset"}
+REPO: dict[str, Any] = {"repo_id": "acme/tasks", "repo_type": "dataset"}
+NEW: dict[str, Any] = {"repo_id": "acme/new", "repo_type": "dataset"}
 
 
 def test_a_repository_is_made_filled_read_and_deleted(hub: LocalHubServer, as_user: Api, tmp_path: Path) -> None:
@@ -116,6 +118,7 @@ def test_a_client_with_xet_sends_its_files_inside_the_commit(own_root: Path, sta
         )
         assert done.returncode == 0, done.stderr
         entry = HfApi(endpoint=running.url, token=False).get_paths_info(**REPO, paths=["rows.parquet"])[0]
+        assert isinstance(entry, RepoFile)
         assert entry.lfs is not None
         assert entry.lfs.sha256 == hashlib.sha256(changed.read_bytes()).hexdigest()
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from huggingface_hub import CommitOperationAdd
+from huggingface_hub.hf_api import RepoFile
 
 from rlx.localhub import LocalHubServer
 from rlx.localhub.files import scan
@@ -96,6 +97,7 @@ def test_bytes_of_anothers_repository_cannot_be_had_by_their_hash(as_user: Api, 
         path_or_fileobj=SECRET, path_in_repo="a.bin", repo_id="acme/secret", repo_type="dataset"
     )
     listed = as_user("hf_alice").get_paths_info("acme/secret", ["a.bin"], repo_type="dataset")[0]
+    assert isinstance(listed, RepoFile)
     assert listed.lfs is not None
     digest = listed.lfs.sha256
     bob = as_user("hf_bob")
