@@ -59,6 +59,9 @@ def push(
     if parsed.kind == "space" and key.kind != "space":
         raise BadInput(f"{folder} is no Space: its README.md names no sdk.", hint="Leave space: out of --repo.")
     found = contents(folder, include or ())
+    secret = next((left for left in found.left_out if left.path == CARD), None)
+    if secret is not None:
+        raise BadInput(f"{folder / CARD} cannot be sent: {secret.why}.", hint=f"Mend it, or add --include {CARD}.")
     examined = examine(folder, key)
     _refuse(folder, examined)
     data, done = card_of(folder, key, examined, packed=packed)

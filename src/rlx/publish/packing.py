@@ -16,7 +16,13 @@ BYTES_EACH: Final = 128 * 1024 * 1024
 
 def pack(files: Sequence[LocalFile], tasks: Sequence[str], into: Path) -> dict[str, Path]:
     """`tasks-0000.tar.gz` and so on, by their path in the repository. `tasks` are folders of `files`, with no slash."""
-    by_task = {task: [file for file in files if file.path.startswith(f"{task}/")] for task in sorted(tasks)}
+    by_task: dict[str, list[LocalFile]] = {task: [] for task in sorted(tasks)}
+    for file in files:
+        for end in range(1, file.path.count("/") + 1):
+            above = "/".join(file.path.split("/", end)[:end])
+            if above in by_task:
+                by_task[above].append(file)
+                break
     packed: dict[str, Path] = {}
     for number, group in enumerate(_groups(by_task)):
         name = f"tasks-{number:04}.tar.gz"
