@@ -14,7 +14,7 @@ from typing import Literal
 from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
 
 from rlx.jobs.queue_service import open_rollouts
 from rlx.settings import Settings
@@ -33,6 +33,10 @@ ARGUMENTS = (
 )
 
 type Theme = Literal["light", "dark"]
+type Contexts = dict[tuple[bool, str], BrowserContext]
+"""By whether scripts run, and the language."""
+
+FORGET = "() => { localStorage.clear(); sessionStorage.clear(); }"
 
 
 # Without slots: Playwright hangs its wrappers on the owner of a bound handler.
@@ -47,6 +51,8 @@ class Visitor:
     pages: list[Page] = field(default_factory=list)
     status: int = 0
     """What the last page was answered with."""
+    shared: Contexts | None = None
+    """Where pages are opened in contexts that are there: a new renderer takes longer than a page."""
 
     def __call__(
         self,
@@ -58,15 +64,15 @@ class Visitor:
         scripts: bool = True,
         locale: str = "en",
     ) -> Page:
-        """A page in a browser context of its own, loaded."""
-        context = self.browser.new_context(
-            viewport={"width": width, "height": height},
-            color_scheme=theme,
-            java_script_enabled=scripts,
-            locale=locale,
-            base_url=self.url,
+        """A page, loaded, in a browser context of its own or, where they are shared, in the one for its kind."""
+        context = (self.shared or {}).get((scripts, locale)) or self.browser.new_context(
+            java_script_enabled=scripts, locale=locale, base_url=self.url
         )
+        if self.shared is not None:
+            self.shared[scripts, locale] = context
         page = context.new_page()
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=theme)
         page.set_default_timeout(15_000)
         self.pages.append(page)
         page.on("console", lambda said: self._note(page, said.type, said.text))
@@ -92,7 +98,12 @@ class Visitor:
 
     def close(self) -> None:
         for page in self.pages:
-            page.context.close()
+            if self.shared is None:
+                page.context.close()
+            else:
+                page.evaluate(FORGET)
+                page.context.clear_cookies()
+                page.close()
 
 
 @contextmanager
@@ -203,14 +214,28 @@ def visit_site(browser: Browser, site: str) -> Iterator[Visitor]:
     yield from _visitor(browser, site)
 
 
+@pytest.fixture(scope="module")
+def contexts(browser: Browser) -> Iterator[Contexts]:
+    made: Contexts = {}
+    yield made
+    for context in made.values():
+        context.close()
+
+
+@pytest.fixture
+def walk_site(browser: Browser, site: str, contexts: Contexts) -> Iterator[Visitor]:
+    """The same for audits of every page: pages share contexts, and what one stored is gone before the next."""
+    yield from _visitor(browser, site, contexts)
+
+
 @pytest.fixture
 def visit_held(browser: Browser, held: str) -> Iterator[Visitor]:
     """The same over an environment that stays being read."""
     yield from _visitor(browser, held)
 
 
-def _visitor(browser: Browser, url: str) -> Iterator[Visitor]:
-    visitor = Visitor(browser, url)
+def _visitor(browser: Browser, url: str, shared: Contexts | None = None) -> Iterator[Visitor]:
+    visitor = Visitor(browser, url, shared=shared)
     yield visitor
     visitor.close()
     assert not visitor.problems, "\n".join(visitor.problems)

@@ -32,9 +32,9 @@ def test_every_page_of_the_registry_is_audited() -> None:
 
 
 @pytest.mark.parametrize("kind", PAGE_TYPES, ids=IDS)
-def test_every_control_works_at_every_width_in_both_themes(visit_site: Visitor, kind: PageType) -> None:
-    page = visit_site(kind.path)
-    visit_site.expect(kind.status)
+def test_every_control_works_at_every_width_in_both_themes(walk_site: Visitor, kind: PageType) -> None:
+    page = walk_site(kind.path)
+    walk_site.expect(kind.status)
     found = []
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})

@@ -30,10 +30,10 @@ def violations(page: Page, rules: list[str] | None = None) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", PAGE_TYPES, ids=IDS)
-def test_axe_finds_nothing_in_either_theme(visit_site: Visitor, kind: PageType) -> None:
+def test_axe_finds_nothing_in_either_theme(walk_site: Visitor, kind: PageType) -> None:
     """Light as a phone shows it, dark as a wide screen does."""
-    page = visit_site(kind.path, width=360)
-    visit_site.expect(kind.status)
+    page = walk_site(kind.path, width=360)
+    walk_site.expect(kind.status)
     found = [f"light: {item}" for item in violations(page)]
     page.set_viewport_size({"width": 1440, "height": 900})
     page.emulate_media(color_scheme="dark")

@@ -26,15 +26,15 @@ _answered: dict[str, int] = {}
 
 
 @pytest.mark.parametrize("kind", PAGE_TYPES, ids=IDS)
-def test_a_page_says_the_same_without_scripts_and_its_links_lead_somewhere(visit_site: Visitor, kind: PageType) -> None:
-    with_scripts, without = visit_site(kind.path), visit_site(kind.path, scripts=False)
-    visit_site.expect(kind.status)
+def test_a_page_says_the_same_without_scripts_and_its_links_lead_somewhere(walk_site: Visitor, kind: PageType) -> None:
+    with_scripts, without = walk_site(kind.path), walk_site(kind.path, scripts=False)
+    walk_site.expect(kind.status)
     more, told = with_scripts.evaluate(TOLD), without.evaluate(TOLD)
     assert set(more["headings"]) - set(told["headings"]) == set()
     assert set(more["links"]) - set(told["links"]) == set()
     assert set(more["fields"]) - set(told["fields"]) == set()
     assert INLINE.findall(without.evaluate("document.documentElement.outerHTML")) == []
-    dead = {link: status for link in _links(without) if (status := _status(link, visit_site.url)) not in LIVE}
+    dead = {link: status for link in _links(without) if (status := _status(link, walk_site.url)) not in LIVE}
     if kind.name != "patterns":
         assert not dead, dead
 
