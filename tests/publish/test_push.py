@@ -29,13 +29,13 @@ def key(request: pytest.FixtureRequest) -> EnvKey:
 
 
 def send(
-    writer: HubWriter, key: EnvKey, files: Mapping[str, bytes | Path], told: Told, **wanted: bool
+    writer: HubWriter, key: EnvKey, files: Mapping[str, bytes | Path], told: Told, pull: bool = False
 ) -> tuple[str, int, int, int | None]:
     waits: list[float] = []
     made = push(
         writer,
         files,
-        Wanted(key, "Publish it", **wanted),
+        Wanted(key, "Publish it", pull=pull),
         lambda event, facts: told.append((event, facts)),
         pause=waits.append,
     )

@@ -149,7 +149,7 @@ def told(what: str) -> Iterator[None]:
     except HfHubHTTPError as error:
         status = error.response.status_code if error.response is not None else None
         raise _error(what, status, _said(error.server_message or "")) from error
-    except HTTPError as error:
+    except (HTTPError, ConnectionError) as error:
         raise Upstream(f"The Hub could not be reached for {what}.", hint="Try again in a minute.") from error
     except (ValueError, RuntimeError) as error:
         cause = error.__cause__

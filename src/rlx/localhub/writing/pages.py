@@ -56,18 +56,19 @@ def _address(repo: Repo) -> str:
 def _by_file(diff: str) -> list[tuple[str, list[tuple[str, str]]]]:
     """Path of each file, and its lines with what each is: `head`, `hunk`, `add`, `del` or `same`."""
     found: list[tuple[str, list[tuple[str, str]]]] = []
-    for line in diff.split("\n"):
+    in_hunk = False
+    for line in diff.removesuffix("\n").split("\n"):
         if line.startswith("diff --git "):
             found.append((line.rpartition(" b/")[2], []))
-        elif found:
-            found[-1][1].append((_kind(line), line))
+            in_hunk = False
+            continue
+        in_hunk = in_hunk or line.startswith("@@")
+        if in_hunk:
+            kind = {"@": "hunk", "+": "add", "-": "del", "\\": "head"}.get(line[:1], "same")
+            found[-1][1].append((kind, line))
+        elif found and not line.startswith(("--- ", "+++ ")):  # they name the file again
+            found[-1][1].append(("head", line))
     return found
-
-
-def _kind(line: str) -> str:
-    if line.startswith(("+++ ", "--- ", "new file", "deleted file", "Binary ", "\\ ")):
-        return "head"
-    return {"@": "hunk", "+": "add", "-": "del"}.get(line[:1], "same")
 
 
 def _page(name: str, **values: object) -> Answer:

@@ -172,6 +172,8 @@ class Writing:
                 403, "", f"You don't have the rights to create a {kind.removesuffix('s')} under '{org[:100]}'"
             )
         meta: dict[str, object] = {"private": _private(asked) or False}
+        if kind == "spaces":
+            meta["stage"] = "STOPPED"  # no Space runs here
         url = f"{request.base_url}/{'' if kind == 'models' else f'{kind}/'}{org}/{repo}"
         try:
             await run_sync(self.writer.create, kind, org, repo, meta)

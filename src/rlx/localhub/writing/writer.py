@@ -6,9 +6,10 @@ the folder stays as it is.
 
 import hashlib
 import json
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final
 
@@ -33,17 +34,18 @@ class Writer:
     shelf: Shelf
     ledger: Ledger
     now_ms: Callable[[], int]
+    _taking: threading.Lock = field(default_factory=threading.Lock)
 
     def written(self, repo: Repo) -> WrittenRepo:
         """The repository as the ledger has it, taken over from the folder when this is the first change to it."""
-        with self.ledger.lock:
+        with self._taking:  # not the ledger's own lock, for which everybody would wait while files are copied
             if not self.ledger.knows(repo.key):
                 self._take_over(repo)
                 self.shelf.wrote(repo.key)
-            found = self.shelf.known(repo.key)
-            if not isinstance(found, WrittenRepo):
-                raise Refusal(404, "RepoNotFound", "Repository not found")
-            return found
+        found = self.shelf.known(repo.key)
+        if not isinstance(found, WrittenRepo):
+            raise Refusal(404, "RepoNotFound", "Repository not found")
+        return found
 
     def _take_over(self, repo: Repo) -> None:
         for _ in range(_ATTEMPTS):
