@@ -4,6 +4,9 @@ RUN := $(UV) run --no-sync
 
 PORT ?= 7860
 
+# Tests start hundreds of processes: what one of them compiled is there for the next.
+export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: demo test test-frameworks check layers format clean new-check new-mutants
 
 demo: $(UV)

@@ -43,3 +43,16 @@ def rlx(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
         return Result(code, captured.out, captured.err)
 
     return call
+
+
+@pytest.fixture(scope="session")
+def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cache for all who ask whether sandboxes run here: their base in it is built once, in seconds."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def rlx_here(rlx: Rlx, shared_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Rlx:
+    """The same over the shared cache."""
+    monkeypatch.setenv("RLX_CACHE_DIR", str(shared_cache))
+    return rlx

@@ -12,41 +12,41 @@ from rlx.health.needles import CANARY
 from tests.cli.conftest import Rlx
 
 
-def test_a_sound_machine_is_said_to_be_well(rlx: Rlx) -> None:
-    result = rlx("doctor", "--demo", "--format", "json")
+def test_a_sound_machine_is_said_to_be_well(rlx_here: Rlx) -> None:
+    result = rlx_here("doctor", "--demo", "--format", "json")
     states = {str(check["check"]): check["state"] for check in result.json()}
     assert {"python", "rlx", "store", "cache", "hub", "token", "sandbox local", "run extra"} <= set(states)
     assert states["hub"] == "ok"
-    runs = {f"sandbox {kind['kind']}": kind["runs"] for kind in rlx("sandbox", "ls", "--format", "json").json()}
+    runs = {f"sandbox {kind['kind']}": kind["runs"] for kind in rlx_here("sandbox", "ls", "--format", "json").json()}
     runs["sandbox hf"] = False  # the demo's hub is a folder, which runs no jobs
     assert {name: states[name] == "ok" for name in runs} == runs
     assert result.code == (1 if "bad" in states.values() else 0)
 
 
-def test_a_store_that_cannot_be_written_is_found(rlx: Rlx, tmp_path: Path) -> None:
+def test_a_store_that_cannot_be_written_is_found(rlx_here: Rlx, tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
-    result = rlx("doctor", "--demo", "--store", str(blocked), "--format", "json")
+    result = rlx_here("doctor", "--demo", "--store", str(blocked), "--format", "json")
     assert result.code == 1
     assert {str(check["check"]): check["state"] for check in result.json()}["store"] == "bad"
 
 
-def test_a_hub_that_is_away_is_found(rlx: Rlx) -> None:
-    result = rlx("doctor", "--hub", "http://127.0.0.1:9", "--format", "json")
+def test_a_hub_that_is_away_is_found(rlx_here: Rlx) -> None:
+    result = rlx_here("doctor", "--hub", "http://127.0.0.1:9", "--format", "json")
     assert result.code == 1
     assert {str(check["check"]): check["state"] for check in result.json()}["hub"] == "bad"
     assert "Not well:" in result.err
     assert f"hub: {ADVICE['hub']}" in result.err
 
 
-def test_every_check_that_can_be_bad_has_advice(rlx: Rlx) -> None:
-    checks = {str(check["check"]) for check in rlx("doctor", "--demo", "--format", "json").json()}
+def test_every_check_that_can_be_bad_has_advice(rlx_here: Rlx) -> None:
+    checks = {str(check["check"]) for check in rlx_here("doctor", "--demo", "--format", "json").json()}
     assert {name for name in checks - ADVICE.keys() if not name.startswith("sandbox ")} == {"rlx", "run extra"}
 
 
-def test_a_token_is_never_printed(rlx: Rlx, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_is_never_printed(rlx_here: Rlx, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_secretsecretsecret")
-    result = rlx("doctor", "--hub", "http://127.0.0.1:9")
+    result = rlx_here("doctor", "--hub", "http://127.0.0.1:9")
     assert "secretsecret" not in result.out + result.err
 
 
