@@ -10,6 +10,7 @@ from rlx.answers import Shown, Withheld, name, prose
 from rlx.errors import BadInput, Forbidden, NotFound, NotReady, Upstream
 from rlx.formats.base import Environment
 from rlx.hub.info import RepoInfo
+from rlx.hub.repo import Repo
 from rlx.ids import EnvKey, parse_key
 from rlx.index.catalog import CatalogStatus
 from rlx.index.snapshot.rows import Counts
@@ -323,6 +324,9 @@ class ToyLibrary:
         if key == BROKEN:
             raise RuntimeError(f"a bug that knows {TOKEN}")
         return ToyEnvironment(key, () if key == FILES_ONLY else REFS)
+
+    async def repo(self, key: EnvKey, viewer: Viewer, revision: str | None = None) -> Repo:
+        raise NotFound(f"{key} is a toy without a repository.")
 
     async def info(self, key: EnvKey, viewer: Viewer, revision: str | None = None) -> RepoInfo:
         if revision == "gone":

@@ -113,6 +113,7 @@ API_ADDRESSES = (
             "/revisions",
             "/progress",
             "/health",
+            "/snippets",
         )
     ),
     f"{_ENV}/task?ref=tasks/fix-parser",

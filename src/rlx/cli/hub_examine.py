@@ -1,6 +1,8 @@
 """Looks at a folder as the explorer would at the repository it is about to become."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +20,7 @@ from rlx.services import Services
 from rlx.settings import Settings
 from rlx.texts import words
 
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _PAGE = 500
 _SPEC = "environment.toml"
 """Of an environment that `rlx new` wrote."""
@@ -53,17 +56,24 @@ def kind_of(folder: Path) -> Kind:
 
 def examine(folder: Path, key: EnvKey) -> Examined:
     """What is in `folder`. Raises `BadInput` for what is no environment."""
-    with TemporaryDirectory() as place:
-        hub = Path(place) / "hub"
-        above = hub / f"{key.kind}s" / key.org
-        above.mkdir(parents=True)
-        (above / key.name).symlink_to(folder.resolve(), target_is_directory=True)
-        settings = Settings(hub=str(hub), store=Path(place) / "store", cache_dir=Path(place) / "cache")
+    with looking_at(folder, key) as (settings, _):
 
         async def work(services: Services, viewer: Viewer) -> Examined:
             return await _examined(services, viewer, folder, key)
 
         return with_services(settings, work)
+
+
+@contextmanager
+def looking_at(folder: Path, key: EnvKey | None = None) -> Iterator[tuple[Settings, EnvKey]]:
+    """Settings under which `folder` is a hub's only repository, and its key."""
+    key = key or EnvKey(kind_of(folder), "local", _UNSAFE.sub("-", folder.resolve().name).strip("-.") or "folder")
+    with TemporaryDirectory() as place:
+        hub = Path(place) / "hub"
+        above = hub / f"{key.kind}s" / key.org
+        above.mkdir(parents=True)
+        (above / key.name).symlink_to(folder.resolve(), target_is_directory=True)
+        yield Settings(hub=str(hub), store=Path(place) / "store", cache_dir=Path(place) / "cache"), key
 
 
 async def _examined(services: Services, viewer: Viewer, folder: Path, key: EnvKey) -> Examined:

@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from rlx import __version__
 from rlx.errors import RlxError
+from rlx.publish.uses import Uses, reached_at
 from rlx.runners.launch import Launcher
 from rlx.settings import Settings
 from rlx.web import capture, seats
@@ -68,6 +69,7 @@ def create_app(
     app.state.site = Site(services, Renderer(links), links, doorman)
     app.state.images = images or ImageProxy()
     app.state.launcher = Launcher(services)
+    app.state.uses = Uses(reached_at(settings))
     app.state.tries = Rate(TRIES, 600.0, clock)
     app.state.lines = Lines()
     for page in PAGES:

@@ -140,6 +140,10 @@ class Links:
     def task(self, key: EnvKey, ref: str) -> str:
         return self._at(key.task_page(ref))
 
+    def use(self, key: EnvKey, **choices: str) -> str:
+        """How an environment is used: by `framework` and `config`, for a `task`, with a `model` in a `sandbox`."""
+        return self._at(f"{key.page}/use", choices, {**dict.fromkeys(choices, ""), "sandbox": "docker"})
+
     def pair(self, key: EnvKey, one: str, other: str | None = None) -> str:
         """Two tasks of an environment side by side; without the other, the choice of one."""
         return self._at(f"{key.page}/pair", {"a": one, "b": other}, {"b": None})

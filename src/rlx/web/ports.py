@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from rlx.formats.base import Environment
 from rlx.hub.info import RepoInfo
+from rlx.hub.repo import Repo
 from rlx.ids import EnvKey
 from rlx.index.catalog import CatalogStatus
 from rlx.model import (
@@ -69,6 +70,8 @@ class Library(Protocol):
     ) -> Environment: ...
 
     async def info(self, key: EnvKey, viewer: Viewer, revision: str | None = None) -> RepoInfo: ...
+
+    async def repo(self, key: EnvKey, viewer: Viewer, revision: str | None = None) -> Repo: ...
 
     async def progress(self, key: EnvKey, viewer: Viewer, *, revision: str | None = None) -> Progress | None: ...
 

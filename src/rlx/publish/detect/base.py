@@ -6,6 +6,7 @@ from typing import Final, Literal
 
 from rlx.errors import BadInput, Forbidden, NotFound
 from rlx.formats.processors.base import Table
+from rlx.formats.rows.layout import Split
 from rlx.hub.info import TreeEntry
 from rlx.hub.repo import Repo
 from rlx.model import Text
@@ -106,3 +107,5 @@ class Detection:
     supports: tuple[Support, ...]
     whole: bool
     """Every file was known: of what was not found there is none."""
+    splits: tuple[Split, ...] = ()
+    """The tables there are."""

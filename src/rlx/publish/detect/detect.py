@@ -9,7 +9,7 @@ import anyio
 
 from rlx.formats.kinds import bare_tags
 from rlx.formats.processors.base import Table
-from rlx.formats.rows.splits import find_splits
+from rlx.formats.rows.splits import Found, find_splits
 from rlx.formats.rows.tables import look_into
 from rlx.hub.repo import Repo
 from rlx.publish.detect.base import UNREADABLE, Detection, Detector, Evidence, Files, State, Support, Way
@@ -30,7 +30,9 @@ _KEPT: Final = 256
 async def detect(repo: Repo) -> Detection:
     """What `repo` supports. Raises what listing it raises; what cannot be read is no support."""
     listing = await repo.listing()
-    files = Files(repo, listing.files, listing.is_whole, await _tables(repo))
+    found_splits = await find_splits(repo) if repo.key.kind == "dataset" else None
+    tables = await _tables(repo, found_splits) if found_splits is not None else ()
+    files = Files(repo, listing.files, listing.is_whole, tables)
     ways: list[Way] = []
     evidence: dict[str, list[Evidence]] = {}
     for detector in DETECTORS:
@@ -39,14 +41,17 @@ async def detect(repo: Repo) -> Detection:
         for framework, seen in (found.evidence or {}).items():
             evidence.setdefault(framework, []).extend(seen)
     return Detection(
-        MEMBER in bare_tags(repo.info.tags), _supports(claimed(repo.info.tags), ways, evidence), listing.is_whole
+        MEMBER in bare_tags(repo.info.tags),
+        _supports(claimed(repo.info.tags), ways, evidence),
+        listing.is_whole,
+        found_splits.layout.splits if found_splits is not None else (),
     )
 
 
 def _supports(tags: frozenset[str], ways: Iterable[Way], evidence: dict[str, list[Evidence]]) -> tuple[Support, ...]:
     found: list[Support] = []
     for framework in FRAMEWORKS.values():
-        ours = tuple(way for way in ways if way.framework == framework.tag)
+        ours = tuple(way for way in ways if way.framework == framework.tag and _is_plain(way))
         loadable = any(way.kind != "harbor-packed" for way in ours)
         tagged = framework.tag in tags
         if not ours and not tagged:
@@ -57,17 +62,19 @@ def _supports(tags: frozenset[str], ways: Iterable[Way], evidence: dict[str, lis
     return tuple(found)
 
 
+def _is_plain(way: Way) -> bool:
+    """Whether its words can stand in a command: no name that a framework loads has a control character."""
+    return all(word.isprintable() and len(word) < 1000 for word in (way.path, way.name, way.version, way.split))
+
+
 def _state(loadable: bool, tagged: bool) -> State:
     if not loadable:
         return "claimed"
     return "supported" if tagged else "untagged"
 
 
-async def _tables(repo: Repo) -> tuple[Table, ...]:
+async def _tables(repo: Repo, found: Found) -> tuple[Table, ...]:
     """The first rows of the first tables. One that cannot be read is left out."""
-    if repo.key.kind != "dataset":
-        return ()
-    found = await find_splits(repo)
     listing = await repo.listing()
     tables: list[Table] = []
     for split in found.layout.splits[:TABLES]:

@@ -7,7 +7,8 @@ from typing import Any
 from starlette.responses import Response
 
 from rlx.web import seats
-from rlx.web.api import envs, models, runs, schemas, search, site
+from rlx.web.api import envs, models, runs, schemas, search, site, uses
+from rlx.web.api.schemas_use import SnippetsAnswer
 
 type Handler = Callable[..., Coroutine[Any, Any, Response]]
 
@@ -31,6 +32,7 @@ _ENV = (
     ApiRoute("/folder", envs.folder, schemas.FolderAnswer),
     ApiRoute("/raw", envs.raw, None),
     ApiRoute("/health", envs.health, schemas.HealthAnswer),
+    ApiRoute("/snippets", uses.snippets, SnippetsAnswer),
     ApiRoute("/random", envs.random, schemas.RandomAnswer),
     ApiRoute("/revisions", envs.revisions, schemas.RevisionsAnswer),
     ApiRoute("/progress", envs.progress, None),

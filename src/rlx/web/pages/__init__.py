@@ -27,6 +27,7 @@ from rlx.web.pages import (
     seat,
     task,
     tasks,
+    use,
 )
 
 type Handler = Callable[..., Coroutine[Any, Any, Response]]
@@ -58,6 +59,7 @@ PAGES = (
     PageRoute("/d/{org}/{name}/pair", pair.pair),
     PageRoute("/d/{org}/{name}/progress", reading.progress),
     PageRoute("/d/{org}/{name}/revisions", revisions.revisions),
+    PageRoute("/d/{org}/{name}/use", use.use),
     PageRoute("/d/{org}/{name}/files", files.repository_file),
     PageRoute("/d/{org}/{name}/files/{path:path}", files.repository_file),
     PageRoute("/s/{org}/{name}", environment.environment),
@@ -66,6 +68,7 @@ PAGES = (
     PageRoute("/s/{org}/{name}/pair", pair.pair),
     PageRoute("/s/{org}/{name}/progress", reading.progress),
     PageRoute("/s/{org}/{name}/revisions", revisions.revisions),
+    PageRoute("/s/{org}/{name}/use", use.use),
     PageRoute("/s/{org}/{name}/files", files.repository_file),
     PageRoute("/s/{org}/{name}/files/{path:path}", files.repository_file),
     PageRoute("/t/{org}/{name}", task.task),
