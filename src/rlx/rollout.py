@@ -156,6 +156,7 @@ EventKind = Literal[
     "message",
     "call",
     "output",
+    "tools",
     "usage",
     "log",
     "checks",
@@ -174,6 +175,7 @@ class Event(_Record):
     data: Mapping[str, Any] = Field(default_factory=dict)
     """JSON. By kind: status {status}; stage {stage, state: begun|ended, seconds?};
     prompt, thinking, message {text, role?}; call {id, name, arguments}; output {id, text, error?, seconds?};
+    tools {items: each tool offered to the model, as JSON in a text};
     usage {tokens_in, tokens_out, cost?, calls}; log {text, source};
     checks {passed, failed, items: [{name, passed}]}; files {items: [{path, change, size}]};
     note, error {text, kind?}."""

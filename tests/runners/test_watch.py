@@ -39,6 +39,19 @@ def test_a_conversation_is_told_once_however_often_it_is_sent() -> None:
     assert watch.usage.tool_calls == 1
 
 
+def test_tools_are_told_when_they_change() -> None:
+    watch, told = watched()
+    bash = {"type": "function", "function": {"name": "bash", "parameters": {"type": "object"}}}
+    for tools in (None, [bash], [bash], [bash, {**bash, "function": {"name": "read"}}], "no list"):
+        watch.offered(tools)
+    assert [[json.loads(item)["function"]["name"] for item in data["items"]] for _, data in told] == [
+        *(["bash"], ["bash", "read"], [])
+    ]
+    quiet, nothing = watched(quiet=True)
+    quiet.offered([bash])
+    assert nothing == []
+
+
 def test_keystrokes_are_calls_and_the_screen_is_their_output() -> None:
     watch, told = watched()
     typed = json.dumps({"analysis": "x", "commands": [{"keystrokes": "ls\n", "duration": 1}]})

@@ -247,6 +247,31 @@ async def test_an_export_holds_chat_messages_with_tools_and_nothing_private(scen
         assert private not in written
 
 
+async def test_a_row_tells_the_tools_that_were_offered_and_whether_it_is_complete(scene: Scene, tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    bash = {"type": "function", "function": {"name": "bash", "parameters": _nested(30)}}
+    offered = ("tools", {"items": [json.dumps(bash), "{ torn", json.dumps(["no", "tool"])]})
+    newer = {"type": "function", "function": {"name": "bash", "description": f"In /home/ada with {SECRET}."}}
+    whole = scene.recorder.done(1.0, (offered, *TALK))
+    changed = scene.recorder.done(1.0, (offered, *TALK, ("tools", {"items": [json.dumps(newer)]})))
+    cut = scene.recorder.done(1.0, (*TALK, ("message", {"text": "x" * 70_000})))
+    path = tmp_path / "runs.parquet"
+    path.write_bytes((await scene.owner.get("/api/runs/export?as=parquet")).content)
+    rows = {row["id"]: row for row in pq.read_table(path).to_pylist()}
+    assert json.loads(rows[whole.id]["tools"]) == [bash]
+    assert [json.loads(rows[changed.id]["tools"])[0]["function"]["name"], rows[cut.id]["tools"]] == ["bash", None]
+    assert "/home/ada" not in rows[changed.id]["tools"]
+    assert SECRET not in rows[changed.id]["tools"]
+    assert [rows[run.id]["complete"] for run in (whole, changed, cut)] == [True, True, False]
+    events = (await scene.owner.get(f"/api/runs/{whole.id}/events")).json()["events"]
+    assert [event["data"] for event in events if event["kind"] == "tools"] == [{"items": [bash]}]
+
+
+def _nested(depth: int) -> dict[str, object]:
+    return {"type": "object", "properties": {"in": _nested(depth - 1)}} if depth else {"type": "string"}
+
+
 async def test_the_same_rows_come_as_parquet(scene: Scene, tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 

@@ -55,6 +55,7 @@ class Relay:
             body = None
         if not isinstance(body, dict):
             return _error(400, "The body is no JSON object.")
+        line.watch.offered(body.get("tools"))
         line.watch.request(_messages(body))
         status, answer = await line.send(body)
         if status != 200:

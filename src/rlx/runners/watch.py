@@ -21,6 +21,7 @@ class Watch:
         self._model = model
         self._quiet = quiet
         self._known: list[str] = []
+        self._offered: list[str] = []
         self._last_call: str | None = None
         self._is_uncounted = False
         self.usage = Usage()
@@ -28,6 +29,16 @@ class Watch:
     @property
     def cost(self) -> float | None:
         return cost_of(self.usage, self._model)
+
+    def offered(self, tools: object) -> None:
+        """The tools of a call as chat completions has them, if they are others than those of the last."""
+        told = [tool for tool in tools if isinstance(tool, Mapping)] if isinstance(tools, list) else []
+        # Texts, since a schema may be nested deeper than data of an event is kept.
+        spellings = [json.dumps(tool, ensure_ascii=False) for tool in told]
+        if spellings != self._offered:
+            self._offered = spellings
+            if not self._quiet:
+                self._emit("tools", {"items": spellings})
 
     def request(self, messages: Sequence[Mapping[str, Any]]) -> None:
         """What is new among the messages of a call."""

@@ -69,6 +69,17 @@ def changes_of(event: Event) -> tuple[Changed, ...]:
     )
 
 
+def tools_of(event: Event) -> tuple[ShownJson, ...]:
+    """Tools that were offered to the model, as chat completions has them; what cannot be read is left out."""
+    items = event.data.get("items")
+    found = []
+    for item in items if isinstance(items, list) else ():
+        value = arguments_of(item)
+        if isinstance(item, str) and isinstance(value, ShownJson):
+            found.append(value)
+    return tuple(found[:_ITEMS])
+
+
 def event_json(event: Event, rollout: Rollout) -> dict[str, Json] | None:
     """An event as it may be shown; None for one that may not be."""
     if solves(rollout) and event.kind not in _OPEN:
@@ -102,6 +113,8 @@ def event_json(event: Event, rollout: Rollout) -> dict[str, Json] | None:
                 "error": bool(data.get("error")),
                 "seconds": _number(data.get("seconds")),
             }
+        case "tools":
+            told = {"items": [tool.value for tool in tools_of(event)]}
         case "checks":
             items: list[Json] = [{"name": item.name, "passed": item.passed} for item in checks_of(event)]
             told = {"passed": _count(data.get("passed")), "failed": _count(data.get("failed")), "items": items}

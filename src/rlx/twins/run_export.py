@@ -6,24 +6,28 @@ pages is withheld here. Rollouts that go on are left out.
 
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from rlx.answers.shown import Json
 from rlx.errors import NotFound
 from rlx.model import Message, Viewer
-from rlx.rollout import Rollout
+from rlx.rollout import Event, Rollout
 from rlx.store.rollouts.names import TRAJECTORY
 from rlx.store.rollouts.public import Scrub, public, public_event
 from rlx.store.rollouts.views import Views
 from rlx.twins.run import lasted, masked
-from rlx.twins.run_events import messages_of, solves
+from rlx.twins.run_events import messages_of, solves, tools_of
 from rlx.twins.run_files import trajectory_of
 
+_LEFT_OFF: Final = frozenset({"events-cut", "events-lost"})
+"""Kinds of notes by which a record says that events are missing."""
 EXPORTS: Final = 1_000
 """Rollouts of one export."""
-_EVENTS: Final = 20_000
-_GROUP: Final = 10_000
+_EVENTS: Final = 21_000
+"""Of one rollout: as many as the record of one may have. Where there are more, its row is not `complete`."""
+_GROUP: Final = 2_000
 """Messages that are kept in memory at once, and those of one row more."""
 
 
@@ -43,15 +47,11 @@ def export_row(views: Views, id: str, viewer: Viewer | None) -> dict[str, Json] 
         whole = views.find(id, viewer)
         if not whole.ended:
             return None
-        events = views.events(id, viewer, limit=_EVENTS)
-        found = list(events.events)
-        while events.more and events.events and len(found) < _EVENTS:
-            events = views.events(id, viewer, after=found[-1].n, limit=_EVENTS)
-            found += events.events
+        read = _Read(views, whole, viewer)
+        messages = messages_of(read.events(), whole)
     except NotFound:
         return None
     rollout = masked(public(whole))
-    messages = messages_of([public_event(event, whole) for event in found], whole)
     trajectory = None if solves(whole) or not views.owns(whole, viewer) else _trajectory(views, whole, viewer)
     chat: list[Json] = [*chat_of(messages)]
     return {
@@ -74,8 +74,50 @@ def export_row(views: Views, id: str, viewer: Viewer | None) -> dict[str, Json] 
         "cost": rollout.cost,
         "created_at": rollout.created_at.isoformat(),
         "messages": chat,
+        "tools": json.dumps(list(read.tools.values()), ensure_ascii=False) if read.tools else None,
+        "complete": read.is_complete,
         "trajectory": trajectory,
     }
+
+
+@dataclass(slots=True)
+class _Read:
+    """The events of a rollout, a few at a time, and what they say beside its messages."""
+
+    views: Views
+    rollout: Rollout
+    viewer: Viewer | None
+    tools: dict[str, Json] = field(default_factory=dict)
+    """By name; of several of a name the newest."""
+    is_complete: bool = True
+    """No event was left off, in its record or here, and no text of what was said was cut."""
+
+    def events(self) -> Iterator[Event]:
+        """Raises `NotFound`."""
+        last = count = 0
+        while True:
+            page = self.views.events(self.rollout.id, self.viewer, after=last, limit=_EVENTS - count)
+            self.is_complete &= page.dropped == 0
+            for event in page.events:
+                last, count = event.n, count + 1
+                shown = public_event(event, self.rollout)
+                self._look(shown)
+                yield shown
+            if not page.more or not page.events or count >= _EVENTS:
+                self.is_complete &= not page.more
+                return
+
+    def _look(self, event: Event) -> None:
+        if event.data.get("cut") or (event.kind == "note" and event.data.get("kind") in _LEFT_OFF):
+            self.is_complete = False
+        if event.kind == "tools" and not solves(self.rollout):
+            for tool in tools_of(event):
+                self.tools[_name(tool.value)] = tool.value
+
+
+def _name(tool: Json) -> str:
+    function = tool.get("function") if isinstance(tool, Mapping) else None
+    return str(function.get("name")) if isinstance(function, Mapping) else json.dumps(tool)
 
 
 def chat_of(messages: Sequence[Message]) -> Iterator[dict[str, Json]]:
@@ -174,6 +216,7 @@ def _parquet(rows: Iterator[dict[str, Json]]) -> Iterator[bytes]:
         "tokens_out": whole,
         "cost": number,
         "messages": pa.list_(message),
+        "complete": pa.bool_(),
     }
     schema = pa.schema([(name, kinds.get(name, text)) for name in COLUMNS])
     held = _Piece()
@@ -218,6 +261,8 @@ COLUMNS: Final = (
     "cost",
     "created_at",
     "messages",
+    "tools",
+    "complete",
     "trajectory",
 )
 """Of every row, in order."""
