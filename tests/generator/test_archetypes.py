@@ -1,5 +1,6 @@
 """Every archetype: its own tests pass, and its script and its guesses are calls of its tools."""
 
+import os
 import random
 import subprocess
 import sys
@@ -17,6 +18,7 @@ def run_tests(folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", ".", "tests"],
         cwd=folder,
+        env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},  # as where nothing but pytest is installed
         capture_output=True,
         text=True,
         check=False,
