@@ -77,7 +77,7 @@ def push(
             for path in sorted(files):
                 events.tell("would-send", {"path": path})
             return
-        writer = _writer(hub)
+        writer = open_writer(hub)
         if done == "written" and writer.exists(key) and CARD in writer.files(key, "main"):
             events.tell("card", {"done": "left as it is there", "tagged": True})
         else:
@@ -112,7 +112,7 @@ def pull(
     where = folder or Path(key.name)
     events = _Events(format, "Bringing")
     with events.watched():
-        pulled = bring(_writer(hub, reads=True), key, where, revision, events.tell, force=force)
+        pulled = bring(open_writer(hub, reads=True), key, where, revision, events.tell, force=force)
     for path in pulled.left_out:
         events.tell("left-out", {"path": path, "why": "it could not lie in a folder safely"})
     told = {"repo": str(key), "sha": pulled.sha, "folder": str(where)}
@@ -142,7 +142,8 @@ def _files(found: "Contents", examined: "Examined", place: Path, *, packed: bool
     return files | pack(found.files, examined.tasks, place)
 
 
-def _writer(hub: str | None, *, reads: bool = False) -> "HubWriter":
+def open_writer(hub: str | None, *, reads: bool = False) -> "HubWriter":
+    """Who writes to the hub with this machine's token. Raises `BadInput` for a folder, `Forbidden` without a token."""
     from rlx.hub.token import machine_token
     from rlx.services import local_folder
     from rlx.settings import DEFAULT_HUB

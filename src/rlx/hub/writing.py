@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal
 
 from rlx.errors import BadInput, Forbidden, NotFound, RlxError, Upstream
 from rlx.hub.client import Token
@@ -18,6 +19,7 @@ from rlx.ids import EnvKey
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
+THREADS: Final = 500
 _CONFLICTS = frozenset({409, 412})
 
 
@@ -41,6 +43,16 @@ class Committed:
     url: str
     pull: int | None
     """Number of the pull request that was opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A discussion or a pull request."""
+
+    number: int
+    title: str
+    author: str
+    url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +139,28 @@ class HubWriter:
 
     def pulls(self, key: EnvKey, author: str) -> Sequence[tuple[int, str]]:
         """Number and title of the pull requests of `author` that are open, newest first."""
-        with told(f"the pull requests of {key}"):
+        return [(one.number, one.title) for one in self.threads(key, "pull_request", author=author)]
+
+    def threads(
+        self, key: EnvKey, kind: Literal["pull_request", "discussion"], *, author: str | None = None
+    ) -> list["Thread"]:
+        """The discussions or pull requests that are open, newest first; at most `THREADS` of them."""
+        with told(f"the discussions of {key}"):
             found = self._api.get_repo_discussions(
-                key.repo_id,
-                repo_type=key.kind,
-                discussion_type="pull_request",
-                discussion_status="open",
-                author=author,
+                key.repo_id, repo_type=key.kind, discussion_type=kind, discussion_status="open", author=author
             )
-            return [(one.num, one.title) for one in found]
+            return [Thread(one.num, one.title, one.author, one.url) for one in islice(found, THREADS)]
+
+    def discuss(self, key: EnvKey, title: str, text: str) -> "Thread":
+        """Open a discussion."""
+        with told(str(key)):
+            made = self._api.create_discussion(key.repo_id, title, repo_type=key.kind, description=text)
+        return Thread(made.num, made.title, made.author, made.url)
+
+    def comment(self, key: EnvKey, number: int, text: str) -> None:
+        """Add to a discussion or a pull request."""
+        with told(f"discussion {number} of {key}"):
+            self._api.comment_discussion(key.repo_id, number, text, repo_type=key.kind)
 
 
 @contextmanager

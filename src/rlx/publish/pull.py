@@ -2,20 +2,27 @@
 
 import json
 import os
+import secrets
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import anyio
+from anyio.to_thread import run_sync
+
 from rlx.errors import BadInput, Upstream
+from rlx.hub.client import HubClient
+from rlx.hub.parallel import each
 from rlx.hub.writing import HubWriter, RemoteFile
 from rlx.ids import EnvKey
 from rlx.publish.push import is_same
 
 STATE: Final = ".cache/rlx-pull"
 """In the folder: what the last pull brought, and files on their way. Never published."""
-AT_ONCE: Final = 8
+AT_ONCE: Final = 16
+SMALL: Final = 8 * 1024 * 1024
+"""Bytes up to which a file is fetched at once."""
 _CONTROL: Final = frozenset({".git", ".hg", ".svn", ".cache"})
 
 type Told = Callable[[str, Mapping[str, object]], None]
@@ -53,24 +60,54 @@ def pull(
     told("plan", {"sha": sha, "files": len(missing), "bytes": sum(there[path].size for path in missing)})
     stage = folder / STATE
     stage.mkdir(parents=True, exist_ok=True)
-
-    def bring(path: str) -> None:
-        place = _place(folder, path)
-        got = reader.download(key, path, sha, stage / "files")
-        if not is_same(got, there[path]):
-            got.unlink()
-            raise Upstream(f"The Hub sent other bytes for {path[:200]} than it lists.", hint="Run it again.")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        os.replace(got, place)
-        told("file", {"path": path, "bytes": there[path].size})
-
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        for done in [pool.submit(bring, path) for path in missing]:
-            done.result()
-    known = {path: _mark(there[path]) for path in safe}
-    _keep(stage / "brought.json", {"repo": str(key), "sha": sha, "files": known})
-    left = [path for path in there if path not in known]
+    for left_over in stage.glob("*.part"):
+        left_over.unlink(missing_ok=True)
+    # Before and after count as brought while it goes on: one that is stopped leaves some of each.
+    wanted = {path: _mark(there[path]) for path in safe}
+    marks = {path: (*brought.get(path, ()), mark) for path, mark in wanted.items()}
+    _keep(stage / "brought.json", {"repo": str(key), "sha": None, "files": marks})
+    anyio.run(_bring, reader, _Place(key, sha, folder), [there[path] for path in missing], told)
+    _keep(stage / "brought.json", {"repo": str(key), "sha": sha, "files": {path: [wanted[path]] for path in wanted}})
+    left = [path for path in there if path not in wanted]
     return Pulled(sha, len(missing), len(safe) - len(missing), left)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    key: EnvKey
+    sha: str
+    folder: Path
+
+
+async def _bring(reader: HubWriter, where: _Place, files: Sequence[RemoteFile], told: Told) -> None:
+    """Fetch files side by side: small ones at once, large ones so that each can be gone on from."""
+    client = HubClient(reader.endpoint, connections=AT_ONCE)
+    stage = where.folder / STATE
+
+    async def bring(file: RemoteFile) -> None:
+        place = _place(where.folder, file.path)
+        try:
+            if file.size <= SMALL:
+                data = await client.read(
+                    where.key, where.sha, file.path, token=reader.token, limit=SMALL, expected=file.size
+                )
+                got = stage / f"{secrets.token_hex(8)}.part"
+                got.write_bytes(data)
+            else:
+                got = await run_sync(reader.download, where.key, file.path, where.sha, stage / "files")
+            if not await run_sync(is_same, got, file):
+                got.unlink()
+                raise Upstream(f"The Hub sent other bytes for {file.path[:200]} than it lists.", hint="Run it again.")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(got, place)
+        except OSError as error:
+            raise BadInput(f"{place} cannot be written: {error.strerror}.", hint="Choose another folder.") from error
+        told("file", {"path": file.path, "bytes": file.size})
+
+    try:
+        await each(files, bring, at_once=AT_ONCE)
+    finally:
+        await client.aclose()
 
 
 def is_safe(path: str) -> bool:
@@ -82,7 +119,9 @@ def is_safe(path: str) -> bool:
     return plain and all(part not in {"", ".", ".."} and part.casefold() not in _CONTROL for part in parts)
 
 
-def _compare(folder: Path, files: Sequence[RemoteFile], brought: Mapping[str, str]) -> tuple[list[str], list[str]]:
+def _compare(
+    folder: Path, files: Sequence[RemoteFile], brought: Mapping[str, Sequence[str]]
+) -> tuple[list[str], list[str]]:
     """Paths that are to be brought, and those among them that hold something of somebody's own."""
     missing: list[str] = []
     changed: list[str] = []
@@ -91,7 +130,7 @@ def _compare(folder: Path, files: Sequence[RemoteFile], brought: Mapping[str, st
         if not place.is_symlink() and place.is_file() and is_same(place, file):
             continue
         missing.append(file.path)
-        if (place.is_symlink() or place.exists()) and not _is_brought(place, brought.get(file.path)):
+        if (place.is_symlink() or place.exists()) and not _is_brought(place, brought.get(file.path, ())):
             changed.append(file.path)
     return missing, changed
 
@@ -107,10 +146,12 @@ def _place(folder: Path, path: str) -> Path:
     return place
 
 
-def _is_brought(place: Path, mark: str | None) -> bool:
-    """Whether the file is as the last pull left it."""
-    if mark is None or place.is_symlink() or not place.is_file():
-        return False
+def _is_brought(place: Path, marks: Sequence[str]) -> bool:
+    """Whether the file is as a pull left it."""
+    return not place.is_symlink() and place.is_file() and any(_is(place, mark) for mark in marks)
+
+
+def _is(place: Path, mark: str) -> bool:
     kind, _, digest = mark.partition(":")
     is_lfs = kind == "sha256"
     size = place.stat().st_size
@@ -121,14 +162,16 @@ def _mark(file: RemoteFile) -> str:
     return f"sha256:{file.sha256}" if file.sha256 else f"blob:{file.blob}"
 
 
-def _brought(folder: Path) -> dict[str, str]:
-    """What the last pull brought; empty where there was none."""
+def _brought(folder: Path) -> dict[str, Sequence[str]]:
+    """What pulls brought, each file as it was or is; empty where there was none."""
     try:
         told = json.loads((folder / STATE / "brought.json").read_bytes())
     except (OSError, ValueError):
         return {}
     files = told.get("files") if isinstance(told, dict) else None
-    return {str(path): str(mark) for path, mark in files.items()} if isinstance(files, dict) else {}
+    if not isinstance(files, dict):
+        return {}
+    return {str(path): [str(mark) for mark in marks] for path, marks in files.items() if isinstance(marks, list)}
 
 
 def _keep(path: Path, value: Mapping[str, object]) -> None:
