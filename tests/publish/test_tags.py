@@ -28,7 +28,7 @@ CARDS = {
     "indented keys": (b"---\n  a: 1\n---\n", b"  tags:\n  - rl-environment\n  - nemo-gym\n"),
     "comments alone": (b"---\n# c\n---\n", b"tags:\n- rl-environment\n- nemo-gym\n"),
     "other keys twice": (b"---\na: 1\na: 2\ntags: [x]\n---\n", b", " + ADDED),
-    "tabs in values": (b'---\na: "x\ty"\t# z\ntags: [x]\n---\n\tbody\t', b", " + ADDED),
+    "tabs in values": (b'---\na: "x\ty" # z\ntags: [x]\n---\n\tbody\t', b", " + ADDED),
     "no front matter": (b"# x\n---\ny\n", b"---\ntags:\n- rl-environment\n- nemo-gym\n---\n"),
     "empty": (b"", b"---\ntags:\n- rl-environment\n- nemo-gym\n---\n"),
 }
