@@ -63,17 +63,19 @@ def test_an_environment_is_checked_carded_sent_and_sent_again(
     assert (got / "tasks/first/tests/test.sh").read_bytes() == (folder / "tasks/first/tests/test.sh").read_bytes()
 
 
-def test_a_card_of_ones_own_is_kept_to_the_byte(push: Rlx, server: LocalHubServer, tmp_path: Path) -> None:
+def test_of_a_card_of_ones_own_every_byte_stays(push: Rlx, server: LocalHubServer, tmp_path: Path) -> None:
     folder = environment(tmp_path)
     own = b"---\r\ntags: [mine]   # a comment\r\n---\r\nWords.\r\n"
     (folder / "README.md").write_bytes(own)
     result = push(str(folder), "--repo", "alice/own")
-    assert "rlx hub tag adds it" in result.err
-    sent = httpx2.get(f"{server.url}/datasets/alice/own/resolve/main/README.md").content
-    assert sent == own
+    assert "Tags were added" in result.err
+    tagged = own.replace(b"[mine]", b"[mine, rl-environment, harbor, openenv]")
+    assert httpx2.get(f"{server.url}/datasets/alice/own/resolve/main/README.md").content == tagged
+    (folder / "README.md").write_bytes(b"---\ntags: {odd: 1}\n---\nWords.\n")
+    assert "rlx hub tag adds it" in push(str(folder), "--repo", "alice/odd", "--dry-run").err
     (folder / "README.md").unlink()
     push(str(folder), "--repo", "alice/own")
-    assert httpx2.get(f"{server.url}/datasets/alice/own/resolve/main/README.md").content == own
+    assert httpx2.get(f"{server.url}/datasets/alice/own/resolve/main/README.md").content == tagged
     (folder / "README.md").write_text("Just words.\n")
     push(str(folder), "--repo", "alice/words")
     sent = httpx2.get(f"{server.url}/datasets/alice/words/resolve/main/README.md").content

@@ -3,10 +3,12 @@
 from pathlib import Path
 
 from rlx.cli.hub_examine import Examined
+from rlx.errors import BadInput
 from rlx.ids import EnvKey
 from rlx.localhub.cards import FRONT_MATTER, parse_card
 from rlx.publish.carding import About, card, with_front_matter
 from rlx.publish.frameworks import MEMBER
+from rlx.publish.tags import add_tags
 
 _GRADED = {
     "folders": (
@@ -20,9 +22,9 @@ _GRADED = {
 
 
 def card_of(folder: Path, key: EnvKey, found: Examined, *, packed: bool) -> tuple[bytes, str]:
-    """The card's bytes, and what was done to it: `kept`, `front matter added` or `written`.
+    """The card's bytes, and what was done to it: `kept`, `tags added`, `front matter added` or `written`.
 
-    A card that has front matter is kept to the byte: its tags are for `rlx hub tag` to add.
+    Of a card that is there every byte stays; one that tags cannot be added to surely is kept as it is.
     """
     readme = folder / "README.md"
     about = _about(folder, key, found, packed=packed)
@@ -33,11 +35,13 @@ def card_of(folder: Path, key: EnvKey, found: Examined, *, packed: bool) -> tupl
         text = data.decode()
     except UnicodeDecodeError:
         return data, "kept"
-    if FRONT_MATTER.match(text.removeprefix("\ufeff")):
+    if not text.startswith("\ufeff") and not FRONT_MATTER.match(text):
+        return with_front_matter(about, text).encode(), "front matter added"
+    try:
+        tagged = add_tags(data, about.tags)
+    except BadInput:
         return data, "kept"
-    if text.startswith("\ufeff"):
-        return data, "kept"
-    return with_front_matter(about, text).encode(), "front matter added"
+    return (data, "kept") if tagged == data else (tagged, "tags added")
 
 
 def lacks_tag(data: bytes) -> bool:

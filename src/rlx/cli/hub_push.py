@@ -44,7 +44,7 @@ def push(
     """Publish an environment: checked, with a card, in commits that can be gone on from.
 
     What is there already is not sent again, so that a push that was stopped goes on when it is run again. Secrets,
-    caches and links are never sent; each is named. A card that has front matter is kept to the byte. Exits 2 for a
+    caches and links are never sent; each is named. Tags are added to a card, of which every byte stays. Exits 2 for a
     folder that is no environment, and for tasks that are not in order.
     """
     from rlx.cli.hub_card import card_of, lacks_tag
@@ -210,6 +210,8 @@ def _line(event: str, facts: Mapping[str, object]) -> str | None:
             return "There was no README.md: one was written."
         case "card" if facts["done"] == "front matter added":
             return "The README.md had no front matter: it was put before it."
+        case "card" if facts["done"] == "tags added":
+            return "Tags were added to the card: it says what it is, and which frameworks can load it."
         case "create":
             return f"Made {facts['repo']}{', private' if facts['private'] else ''}."
         case "again":
