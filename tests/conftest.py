@@ -3,12 +3,14 @@
 import atexit
 import os
 import shutil
-import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from rlx.store.passing import passing, sweep
 
 # How long one example takes says nothing on a machine that many share.
 settings.register_profile("rlx", deadline=None)
@@ -16,8 +18,10 @@ settings.load_profile("rlx")
 
 # The Hub's client reads these once, when it is first imported: no token, cache or telemetry of this machine. The list
 # of agent harnesses, which it would ask the Hub for, is there already.
-_HF_HOME = Path(tempfile.mkdtemp(prefix="rlx-hf-"))
-atexit.register(shutil.rmtree, _HF_HOME, ignore_errors=True)
+sweep()
+_FOLDERS = ExitStack()
+atexit.register(_FOLDERS.close)
+_HF_HOME = _FOLDERS.enter_context(passing("hf-"))
 (_HF_HOME / ".agent_harnesses.json").write_text('{"standardEnvVars": [], "harnesses": {}}')
 os.environ.pop("HF_TOKEN", None)
 os.environ.pop("HF_ENDPOINT", None)

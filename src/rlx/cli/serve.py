@@ -46,6 +46,7 @@ def serve(
 
     from rlx.cli.serve_worker import can_work, keep_working
     from rlx.services import create_services
+    from rlx.store.passing import sweep
     from rlx.telemetry import configure_logging
     from rlx.web.app import create_app
 
@@ -59,6 +60,7 @@ def serve(
             ):
                 app = create_app(services)
                 group.start_soon(_warm, services)
+                group.start_soon(anyio.to_thread.run_sync, sweep, None)
                 group.start_soon(anyio.to_thread.run_sync, app.state.site.renderer.warm)
                 group.start_soon(app.state.launcher.look_around)
                 if worker and can_work():

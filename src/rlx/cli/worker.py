@@ -39,6 +39,7 @@ def worker(
     from rlx.sandboxes.hf.kind import point_client_at
     from rlx.sandboxes.named import variables_of
     from rlx.services import create_services
+    from rlx.store.passing import sweep
     from rlx.telemetry import configure_logging
 
     if not can_work():
@@ -48,6 +49,7 @@ def worker(
     scrub_environment(os.environ, variables_of(settings.sandboxes))
     point_client_at(settings.hub)
     configure_logging(verbose=verbose)
+    sweep()
 
     async def main() -> None:
         async with create_services(settings) as services:

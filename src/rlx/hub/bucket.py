@@ -4,11 +4,11 @@ Uploads and downloads go through the Hub's content-addressed storage, which no t
 docs/catalog.md for what was exercised.
 """
 
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from rlx.store.passing import passing
 from rlx.store.storage import Stored, check_name
 
 
@@ -70,8 +70,8 @@ class BucketStorage:
         size = self._size(name)
         if size > limit:
             raise ValueError(f"{name} has more than {limit:,} bytes")
-        with tempfile.TemporaryDirectory(prefix="rlx-bucket-") as folder:
-            target = Path(folder) / "file"
+        with passing("bucket-") as folder:
+            target = folder / "file"
             self._download(name, target)
             return target.read_bytes()
 

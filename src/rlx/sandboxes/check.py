@@ -5,7 +5,6 @@ import contextlib
 import os
 import socket
 import stat
-import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from typing import Literal
 
 from rlx.errors import BadInput, LimitError, RlxError, SandboxError
 from rlx.sandboxes.base import KEPT, Address, ExecResult, Impossible, Sandbox, SandboxKind, SandboxSpec
+from rlx.store.passing import passing
 from rlx.texts import words
 
 type State = Literal["ok", "failed", "not here"]
@@ -98,9 +98,9 @@ async def check(kind: SandboxKind, promises: "tuple[Promise, ...] | None" = None
 
 async def verdict(kind: SandboxKind, promise: Promise) -> Verdict:
     """Whether a kind that can run here keeps one promise."""
-    with tempfile.TemporaryDirectory(prefix="rlx-check-") as folder:
+    with passing("check-") as folder:
         try:
-            await promise.run(Trial(kind, Path(folder)))
+            await promise.run(Trial(kind, folder))
         except NotHere as absent:
             return Verdict(promise.name, "not here", str(absent))
         except Broken as broken:

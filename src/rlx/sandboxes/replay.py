@@ -6,7 +6,6 @@ The sandbox needs bash, tar, find and the usual small programs.
 import asyncio
 import shlex
 import shutil
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from typing import Final
 from rlx.errors import SandboxError, TaskError
 from rlx.sandboxes.base import ExecResult, Sandbox
 from rlx.sandboxes.dockerfile import AnyStep, Copy, Item, Mount, Plan, Run, SetWorkdir, Write
+from rlx.store.passing import passing
 from rlx.texts import Say, say
 
 STAGED: Final = "/.rlx-copy"
@@ -88,8 +88,8 @@ class Steps:
             if await self.sandbox.is_dir(mount.target) and mount.kind != "cache":
                 await _must(self.sandbox, f"rmdir -- {target}", step)
             await _must(self.sandbox, f"mkdir -p -- {shlex.quote(str(Path(mount.target).parent))}", step)
-            with tempfile.TemporaryDirectory() as folder:
-                source = await asyncio.to_thread(self._mounted, mount, Path(folder))
+            with passing("replay-") as folder:
+                source = await asyncio.to_thread(self._mounted, mount, folder)
                 await self.sandbox.upload(source, mount.target)
             await _must(self.sandbox, f"chown -R {shlex.quote(mount.owner)} -- {target}", step)
 
@@ -110,9 +110,9 @@ class Steps:
         is_folder = False
         match step.origin:
             case "context":
-                with tempfile.TemporaryDirectory() as folder:
-                    await asyncio.to_thread(_stage_items, step.items, self.context, Path(folder))
-                    await self.sandbox.upload(Path(folder), STAGED)
+                with passing("replay-") as folder:
+                    await asyncio.to_thread(_stage_items, step.items, self.context, folder)
+                    await self.sandbox.upload(folder, STAGED)
             case "host":
                 found = [f'cp -L -- "$(command -v {shlex.quote(i.source)})" {STAGED}/{shlex.quote(i.name)}'
                          for i in step.items]  # fmt: skip
@@ -134,8 +134,8 @@ class Steps:
         if step.stage is None or self.stage is None:
             raise SandboxError("A copy from a stage has none to copy from.")
         gather = _GATHER.format(staged=STAGED, patterns=" ".join(_pattern(each) for each in step.patterns))
-        with tempfile.TemporaryDirectory() as folder:
-            packed = Path(folder) / "files.tar"
+        with passing("replay-") as folder:
+            packed = folder / "files.tar"
             async with self.stage(step.stage) as source:
                 is_folder = (await _must(source, gather, step)).strip() == "yes"
                 await source.download(f"{STAGED}.tar", packed)
@@ -145,11 +145,11 @@ class Steps:
         return is_folder
 
     async def _write(self, step: Write) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / step.name
+        with passing("replay-") as folder:
+            file = folder / step.name
             file.write_text(step.content)
             file.chmod(step.mode)
-            await self.sandbox.upload(Path(folder), STAGED)
+            await self.sandbox.upload(folder, STAGED)
         script = _PLACE.format(
             make=_MAKE + _owned(step.owner, None),
             staged=STAGED,

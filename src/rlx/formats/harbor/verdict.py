@@ -8,11 +8,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from subprocess import DEVNULL, PIPE
 from typing import Any
 
 import anyio
 from anyio.abc import ByteReceiveStream, ByteSendStream
+
+from rlx.store.passing import passing
 
 _log = logging.getLogger(__name__)
 
@@ -64,8 +67,20 @@ async def verdicts(questions: Sequence[Question]) -> Mapping[str, Verdict]:
         return {}
     found: dict[str, Verdict] = {}
     command = [sys.executable, "-m", "rlx.formats.harbor.verdict_worker"]
+    with passing("harbor-verdict-") as folder:
+        await _judged(command, folder, questions, found)
+    if len(found) < len(questions):
+        _log.warning("Harbor judged %d of %d tasks before it stopped.", len(found), len(questions))
+    return found
+
+
+async def _judged(
+    command: Sequence[str], folder: Path, questions: Sequence[Question], found: dict[str, Verdict]
+) -> None:
+    """Ask a process of its own, which lays tasks out in `folder`."""
+    environment = _environment() | {"TMPDIR": str(folder)}
     with anyio.CancelScope(shield=True):  # cancelled half-way, asyncio would leave the pipes open
-        started = await anyio.open_process(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=_environment())
+        started = await anyio.open_process(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environment)
     async with started as process:
         stdin, stdout = process.stdin, process.stdout
         if stdin is None or stdout is None:
@@ -79,9 +94,6 @@ async def verdicts(questions: Sequence[Question]) -> Mapping[str, Verdict]:
         finally:
             if process.returncode is None:
                 process.kill()
-    if len(found) < len(questions):
-        _log.warning("Harbor judged %d of %d tasks before it stopped.", len(found), len(questions))
-    return found
 
 
 async def _ask(stdin: ByteSendStream, questions: Sequence[Question]) -> None:

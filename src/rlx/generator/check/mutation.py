@@ -3,7 +3,6 @@
 import asyncio
 import json
 import shutil
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from rlx.generator.registry import archetype, targets
 from rlx.generator.render import SPEC_FILE
 from rlx.generator.spec import EnvSpec, load_spec
 from rlx.generator.targets.base import Mutant, Target
+from rlx.store.passing import passing
 
 ROUNDS = 60
 _SPOIL = (
@@ -61,9 +61,9 @@ async def mutate(
 async def _fate(job: Check, target: Target, mutant: Mutant) -> Fate:
     begun = time.monotonic()
     python = await job.frameworks.python(target, job.spec.backend.dependencies)
-    with tempfile.TemporaryDirectory(prefix="rlx-mutant-") as scratch:
+    with passing("mutant-") as scratch:
         source = job.root / job.spec.target.folder(target.name)
-        folder = Path(shutil.copytree(source, Path(scratch) / source.name))
+        folder = Path(shutil.copytree(source, scratch / source.name))
         plant(job.spec, folder, mutant)
         try:
             async with serving(target, python, folder, job.frameworks.variables) as url:

@@ -5,7 +5,6 @@ import json
 import resource
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from rlx.generator.registry import archetype, targets
 from rlx.generator.render import SPEC_FILE, copies
 from rlx.generator.spec import EnvSpec, load_spec
 from rlx.generator.targets.base import Target
+from rlx.store.passing import passing
 
 HERE = Path(__file__).parent
 AT_ONCE = 2
@@ -86,8 +86,8 @@ async def check(
     if not names:
         raise BadInput(f"{folder} holds no variant to check.", hint="Write them with rlx new --spec.")
     plan = make_plan(spec, kind, rounds)
-    with tempfile.TemporaryDirectory(prefix="rlx-check-") as scratch:
-        root = Path(shutil.copytree(folder, Path(scratch) / "environment", ignore=_IGNORED))
+    with passing("new-check-") as scratch:
+        root = Path(shutil.copytree(folder, scratch / "environment", ignore=_IGNORED))
         wanted = await reference(spec, root, plan, frameworks)
         script = list(kind.script(spec)) if kind else _first_calls(plan)
         async with model.serving(script) as url:
