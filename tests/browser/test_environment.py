@@ -162,7 +162,7 @@ def test_a_first_reading_that_fails_says_so_and_waits_to_be_asked(visit_many: Vi
     )
     told += "id: 3\nevent: end\ndata: null\n\n"
     page.route("**/told", lambda route: route.fulfill(body=told, content_type="text/event-stream"))
-    script = page.locator("script[src*='page.js']").get_attribute("src") or ""
+    script = page.locator("script[src^='/static/']").first.get_attribute("src") or ""
     page.evaluate(
         """async (script) => {
           document.querySelector("main").innerHTML = `<section data-progress="/told">
@@ -170,7 +170,7 @@ def test_a_first_reading_that_fails_says_so_and_waits_to_be_asked(visit_many: Vi
             <p><span data-tasks></span><span data-left></span></p><svg><rect data-bar/></svg>
             <div data-failed hidden><p data-why></p></div><p data-hint></p>
             </section>`;
-          const { follow } = await import(script.replace("page.js", "progress.js"));
+          const { follow } = await import(script.replace(/[^/]+$/, "progress.js"));
           follow(document.querySelector("[data-progress]"));
         }""",
         script,
