@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rlx.cli.hub_push import pull, push
+from rlx.cli.hub_report import report
 from rlx.cli.hub_tag import tag
 from rlx.cli.hub_use import detect, snippet
 from rlx.cli.options import make_settings, new_app
@@ -87,6 +88,7 @@ app.command("pull")(pull)
 app.command("detect")(detect)
 app.command("snippet")(snippet)
 app.command("tag")(tag)
+app.command("report")(report)
 
 
 def _jobs(settings: "Settings") -> "JobRoutes":
