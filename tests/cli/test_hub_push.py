@@ -1,6 +1,7 @@
 """`rlx hub push` and `rlx hub pull` against a local hub."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from rlx.hub.writing import HubWriter
 from rlx.ids import parse_key
 from rlx.localhub import Fault, LocalHubServer
 from tests.cli.conftest import Result, Rlx
@@ -157,6 +159,27 @@ def test_a_push_that_is_killed_goes_on(push: Rlx, server: LocalHubServer, tmp_pa
     server.hub.faults.clear()
     told = events(push(str(folder), "--repo", "alice/killed", "--format", "json"))
     assert (told[-1]["known"], told[-1]["sent"]) == (199, 101)  # the card is left as it is there
+
+
+def test_a_hub_that_is_served_writable_tells_a_token_that_owns_everything(rlx: Rlx, tmp_path: Path) -> None:
+    write_task(tmp_path / "hub", "first", {})
+    refused = rlx("hub", "serve", str(tmp_path / "hub"), "--state", str(tmp_path / "state"))
+    assert (refused.code, "--writable" in refused.err) == (2, True)
+    command = [sys.executable, "-m", "rlx", "hub", "serve", str(tmp_path / "hub"), "--writable", "--port", "0"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    with process, process.stderr:
+        try:
+            said = "".join(process.stderr.readline() for _ in range(3))
+            token, url = re.search(r"hf_local\w+", said), re.search(r"http://127\.0\.0\.1:\d+", said)
+            assert token, said
+            assert url, said
+            writer, key = HubWriter(url[0], token[0]), parse_key("acme/tasks")
+            writer.commit(key, {"README.md": b"---\ntags: [x]\n---\n"}, title="Say so", parent=writer.head(key))
+            assert "README.md" in writer.files(key, "main")
+        finally:
+            process.kill()
+    assert not (tmp_path / "hub/datasets/acme/tasks/README.md").exists()
 
 
 @pytest.mark.run_extra
