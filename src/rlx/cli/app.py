@@ -44,7 +44,7 @@ BRANCHES = (
     Branch("index", "rlx.cli.index", "Build the catalog that sites search."),
     Branch("worker", "rlx.cli.worker", "Run rollouts."),
     Branch("store", "rlx.cli.store", "Look after what an instance keeps."),
-    Branch("hub", "rlx.cli.hub", "Serve a folder of repositories as a Hub."),
+    Branch("hub", "rlx.cli.hub", "Publish environments, and serve a folder as a Hub."),
     Branch("sandbox", "rlx.cli.sandbox", "Check and prepare the sandboxes that rollouts run in."),
     Branch("new", "rlx.cli.new", "Write an environment for several frameworks, proven to play alike."),
     Branch("doctor", "rlx.cli.doctor", "Check this installation, or that a site leaks no answer."),
