@@ -1,4 +1,4 @@
-"""Checks real tasks: `python bench/health.py HUB --store STORE [--most 8] [-k 2] [--minutes 25]`.
+"""Checks real tasks: `python -m bench.health HUB --store STORE [--most 8] [-k 2] [--minutes 25]`.
 
 Of every Harbor set of a hub folder the tasks are asked whether they can run here, and the first `--most` that can are
 run with their reference solution and with nothing done, `-k` times each, set by set in turn, till the time is over.
@@ -14,22 +14,21 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
+from bench import harbor_tasks
+from bench.harbor_tasks import VIEWER
 from rlx.cli.session import with_services
 from rlx.cli.working import at_work
 from rlx.errors import RlxError
 from rlx.health.report import TaskReport, task_report
 from rlx.health.trials import Trials, Wanted
 from rlx.ids import parse_key
-from rlx.model import EnvQuery, TaskQuery, Viewer
-from rlx.runners.launch import RUNNER, Launcher
+from rlx.model import Viewer
+from rlx.runners.launch import Launcher
 from rlx.services import Services
 from rlx.settings import Settings
 from rlx.store.health import HealthStore
 from rlx.store.storage import open_storage
 from rlx.texts import words
-
-VIEWER = Viewer("local")
-PAGE = 500
 
 type Found = dict[str, tuple[str, dict[str, str]]]
 """By set: its revision, and of each task why it is not run; empty for one that can be."""
@@ -37,28 +36,11 @@ type Found = dict[str, tuple[str, dict[str, str]]]
 
 async def look(services: Services, launcher: Launcher) -> Found:
     """Every set with tasks in Harbor's format."""
-    await services.catalog.all(VIEWER, lambda done, total: None)
-    page = await services.catalog.search(EnvQuery(limit=PAGE), VIEWER)
     found: Found = {}
-    for env in sorted(str(card.key) for card in page.items if card.framework == "harbor"):
-        key = parse_key(env)
-        try:
-            environment = await services.library.open(key, VIEWER, wait=None)
-        except RlxError as error:
-            logging.warning("%s cannot be read: %s", env, error.message)
-            continue
-        refs: list[str] = []
-        while items := (await environment.tasks(TaskQuery(offset=len(refs), limit=PAGE))).items:
-            refs += [card.ref for card in items]
-        why = {}
-        for ref in refs:
-            option = next((o for o in await launcher.options(key, ref, VIEWER) if o.sandbox == "local"), None)
-            if option is not None and option.runner == RUNNER:
-                fine = option.ok and "oracle" in option.agents
-                told = words(option.reason) if option.reason is not None else "It cannot be run."
-                why[ref] = "" if fine else "It has no reference solution." if option.ok else told
-        if why:
-            found[env] = ((await services.library.info(key, VIEWER)).sha or "", why)
+    async for task in harbor_tasks.look(services, launcher):
+        if task.env not in found:
+            found[task.env] = ((await services.library.info(parse_key(task.env), VIEWER)).sha or "", {})
+        found[task.env][1][task.ref] = task.why
     return found
 
 

@@ -1,4 +1,4 @@
-"""Runs real tasks with their reference solution and with nothing done: `python bench/real_tasks.py HUB [--tasks GLOB]`.
+"""Runs real tasks with their reference solution and with nothing done: `python -m bench.real_tasks HUB [--tasks GLOB]`.
 
 Of every Harbor task of a hub folder the launcher is asked whether the local sandbox can run it here. Those that it can
 are run through a worker, until `--most` of a set hold; prints a table of them, and the reasons of the rest, counted.
@@ -18,11 +18,11 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
+from bench.harbor_tasks import ORACLE, PAGE, SANDBOX, VIEWER, Found, look
 from rlx.cli.serve_worker import keep_working
 from rlx.cli.session import with_services
 from rlx.errors import RlxError
-from rlx.ids import parse_key
-from rlx.model import EnvQuery, RunOption, TaskQuery, Viewer
+from rlx.model import Viewer
 from rlx.rollout import Rollout, Stage
 from rlx.runners.asked import Asked, Value
 from rlx.runners.launch import RUNNER, Launcher
@@ -30,38 +30,15 @@ from rlx.runners.workers import living
 from rlx.services import Services
 from rlx.settings import Settings
 from rlx.store.rollouts.query import Filters
-from rlx.texts import words
 
-SANDBOX: Final = "local"
-ORACLE, NOP = AGENTS = ("oracle", "nop")
+NOP: Final = "nop"
+AGENTS: Final = (ORACLE, NOP)
 FULL: Final = 1.0
 KEEP: Final = "keep_processes"
 NO_HEADLINE: Final = "no-headline"
-VIEWER: Final = Viewer("local")
-PAGE: Final = 500
 POLL: Final = 0.5
 CELL: Final = 300
 KEPT: Final = "processes kept for the grader"
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A task, and what the launcher says of it."""
-
-    env: str
-    ref: str
-    option: RunOption
-
-    @property
-    def why(self) -> str:
-        """Why it is not run; empty for one that is."""
-        if not self.option.ok:
-            return words(self.option.reason) if self.option.reason is not None else "no reason"
-        return "" if ORACLE in self.option.agents else "It has no reference solution."
-
-    @property
-    def where(self) -> str:
-        return self.option.source or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,34 +79,6 @@ def scores(rollout: Rollout | None) -> list[float]:
         return [rollout.reward]
     unnamed = rollout.failure is not None and rollout.failure.kind == NO_HEADLINE
     return list(rollout.rewards.values()) if unnamed else []
-
-
-async def look(services: Services, choice: Choice, launcher: Launcher) -> list[Found]:
-    """Every Harbor task that is wanted, and the option of the local sandbox."""
-    await services.catalog.all(VIEWER, lambda done, total: None)
-    envs: list[str] = []
-    while True:
-        page = await services.catalog.search(EnvQuery(offset=len(envs), limit=PAGE), VIEWER)
-        envs += [str(card.key) for card in page.items]
-        if not page.items or len(envs) >= page.total:
-            break
-    found: list[Found] = []
-    for env in sorted(envs):
-        key = parse_key(env)
-        try:
-            environment = await services.library.open(key, VIEWER, wait=None)
-        except RlxError as error:
-            logging.warning("%s cannot be read: %s", env, error.message)
-            continue
-        refs: list[str] = []
-        while page_of := (await environment.tasks(TaskQuery(offset=len(refs), limit=PAGE))).items:
-            refs += [card.ref for card in page_of]
-        for ref in refs:
-            options = await launcher.options(key, ref, VIEWER) if choice.wants(env, ref) else ()
-            local = next((each for each in options if (each.runner, each.sandbox) == (RUNNER, SANDBOX)), None)
-            if local is not None:
-                found.append(Found(env, ref, local))
-    return found
 
 
 async def held(services: Services) -> dict[tuple[str, str, str], Rollout]:
@@ -274,7 +223,7 @@ def bench(hub: str, store: Path, choice: Choice, tell: Callable[[list[Found]], N
 
     async def work(services: Services, _: Viewer) -> list[Tried]:
         launcher = Launcher(services)
-        found = await look(services, choice, launcher)
+        found = [task async for task in look(services, launcher, choice.wants)]
         tried = await try_all(services, launcher, found, choice)
         tell(found)
         return tried
