@@ -144,6 +144,14 @@ class Links:
         """How an environment is used: by `framework` and `config`, for a `task`, with a `model` in a `sandbox`."""
         return self._at(f"{key.page}/use", choices, {**dict.fromkeys(choices, ""), "sandbox": "docker"})
 
+    def tags(self, key: EnvKey) -> str:
+        """The tags that a card lacks."""
+        return f"{key.page}/tags"
+
+    def report(self, key: EnvKey, ref: str, message: str = "") -> str:
+        """What would be said of a broken task."""
+        return _with(f"{key.page}/report", {"task": ref, "message": message}, {"message": ""})
+
     def pair(self, key: EnvKey, one: str, other: str | None = None) -> str:
         """Two tasks of an environment side by side; without the other, the choice of one."""
         return self._at(f"{key.page}/pair", {"a": one, "b": other}, {"b": None})

@@ -55,6 +55,7 @@ async def use(
             "offered": offered,
             "chosen": chosen,
             "asked": asked,
+            "lacking": not found.member or any(support.state == "untagged" for support in found.supports),
             "ref": ref,
             "sandboxes": (*SANDBOXES, *((sandbox,) if sandbox not in SANDBOXES else ())),
             "title_of": lambda name: title(name, language),
