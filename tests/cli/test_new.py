@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from rlx.generator.skills import UMBRELLA, render_skills
 from rlx.generator.spec import dump_spec
 from tests.cli.conftest import Rlx
 from tests.generator.trees import connect_four, tree
@@ -86,3 +87,14 @@ def test_what_nothing_serves_is_written_as_a_specification_alone_and_fails(rlx: 
     assert [path.name for path in (tmp_path / "chess").iterdir()] == ["environment.toml"]
     again = rlx("new", "--spec", str(tmp_path / "chess" / "environment.toml"), "--out", str(tmp_path / "out"))
     assert (again.code, "leaves open: domain" in again.err) == (2, True)
+
+
+def test_skills_are_written_and_overwrites_only_when_told(rlx: Rlx, tmp_path: Path) -> None:
+    told = rlx("new", "--skill", str(tmp_path), "--format", "json")
+    assert {str(item["path"]) for item in told.json()} == {str(tmp_path / path) for path in render_skills()}
+    assert rlx("new", "--skill", str(tmp_path), "--format", "json").json() == []
+    (tmp_path / UMBRELLA / "SKILL.md").write_text("mine")
+    refused = rlx("new", "--skill", str(tmp_path))
+    assert refused.code == 2
+    assert "--force" in refused.err
+    assert (tmp_path / UMBRELLA / "SKILL.md").read_text() == "mine"

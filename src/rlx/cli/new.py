@@ -30,6 +30,9 @@ def new(
     check: Annotated[
         Path | None, typer.Option("--check", metavar="DIR", help="Check the environment in a folder.")
     ] = None,
+    skill: Annotated[
+        Path | None, typer.Option("--skill", metavar="DIR", help="Write skills with which coding agents do all this.")
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Where to write. Never guessed.")] = None,
     target: Annotated[
         str, typer.Option("--target", metavar="A,B", help="Frameworks; all: those that the specification names.")
@@ -60,11 +63,14 @@ def new(
     in an environment of uv of its own, plays random calls through all of them, compares every answer with what the
     rules say, and lets a model play. It runs the code in the folder on this machine, outside of any sandbox.
     """
-    if [description, spec, example, check].count(None) != 3:
+    if [description, spec, example, check, skill].count(None) != 4:
         raise BadInput(
-            "Say one of DESCRIPTION, --spec FILE, --example ARCHETYPE or --check DIR.",
+            "Say one of DESCRIPTION, --spec FILE, --example ARCHETYPE, --check DIR or --skill DIR.",
             hint="rlx new --help tells more.",
         )
+    if skill is not None:
+        _write_skills(skill, force, format)
+        return
     names = () if target == "all" else tuple(name.strip() for name in target.split(",") if name.strip())
     if check is not None:
         _check(check, names, rounds, live, report or check / "check", format)
@@ -105,6 +111,16 @@ def _write(
     note(f"{wanted.title}: {len(changed)} files written to {where}. Next: rlx new --check {where}")
     records: list[Record] = [{"path": str(path)} for path in changed]
     Output(format).table(records, ("path",), id_columns=("path",))
+
+
+def _write_skills(where: Path, force: bool, format: Format) -> None:
+    from rlx.generator.render import write
+    from rlx.generator.skills import render_skills
+
+    tree = render_skills()
+    changed = write(tree, where, force=force)
+    note(f"{sum(path.endswith('/SKILL.md') for path in tree)} skills in {where}, {len(changed)} files new or changed.")
+    Output(format).table([{"path": str(path)} for path in changed], ("path",), id_columns=("path",))
 
 
 def _own_domain(wanted: "EnvSpec", file: Path | None) -> tuple[str | None, str | None]:

@@ -6,6 +6,8 @@ template of Jinja2, and `{package}` in a path is the environment's name as Pytho
 `drive.py` is a program for the framework's own Python, never imported here. It gets the folder of the generated variant
 and a plan as JSON on standard input, plays the plan through the framework, and writes what it saw as JSON: see
 `rlx.generator.check.plan`.
+
+`skill.md`, where there is one, is what a skill for coding agents says of the framework.
 """
 
 from collections.abc import Sequence
