@@ -1,10 +1,12 @@
 """`rlx new`: an environment written from its specification, and what it refuses."""
 
+import json
 from pathlib import Path
 
 from rlx.generator.skills import UMBRELLA, render_skills
 from rlx.generator.spec import dump_spec
 from tests.cli.conftest import Rlx
+from tests.endpoints import endpoint
 from tests.generator.trees import connect_four, tree
 
 
@@ -98,3 +100,18 @@ def test_skills_are_written_and_overwrites_only_when_told(rlx: Rlx, tmp_path: Pa
     assert refused.code == 2
     assert "--force" in refused.err
     assert (tmp_path / UMBRELLA / "SKILL.md").read_text() == "mine"
+
+
+def test_a_model_reads_the_description_before_anything_is_asked(rlx: Rlx, tmp_path: Path) -> None:
+    said = {"question": "termination", "answer": "14 calls", "quote": "fourteen goes are all it gets"}
+    call = {"function": {"name": "answer", "arguments": json.dumps({"answers": [said]})}}
+    data = json.dumps({"choices": [{"message": {"tool_calls": [call]}}]}).encode()
+    with endpoint(lambda body: (200, data)) as (url, heard):
+        told = rlx(
+            *("new", "An environment where the agent steers a lift; fourteen goes are all it gets", "--yes"),
+            *("--out", str(tmp_path), "--ask-model", "--model", "m", "--base-url", url),
+        )
+    assert told.code == 1, "no archetype steers lifts"
+    assert len(heard) == 1
+    assert "at most 3 calls of 1,000 tokens" in told.err
+    assert "max_calls = 14" in (tmp_path / "environment.toml").read_text()

@@ -10,6 +10,7 @@ from rlx.cli.output import Format, Output, Record, note
 from rlx.errors import BadInput
 
 if TYPE_CHECKING:
+    from rlx.generator.asking import Endpoint
     from rlx.generator.check.report import Report
     from rlx.generator.spec import EnvSpec
 
@@ -53,6 +54,13 @@ def new(
     answers: Annotated[
         Path | None, typer.Option("--answers", metavar="FILE", help="With a description: TOML of answers by question.")
     ] = None,
+    ask_model: Annotated[
+        bool, typer.Option("--ask-model", help="With a description: a model reads it before anything is asked.")
+    ] = False,
+    model: Annotated[str | None, typer.Option("--model", metavar="ID", help="With --ask-model: which.")] = None,
+    base_url: Annotated[
+        str | None, typer.Option("--base-url", metavar="URL", help="With --ask-model: where, as OpenAI's API.")
+    ] = None,
     format: FormatOption = "auto",
 ) -> None:
     """Write an environment for several frameworks, and prove that its variants play alike.
@@ -78,12 +86,21 @@ def new(
     if description is not None:
         from rlx.cli.new_interview import interviewed, write_open
 
-        found = interviewed(description, answers, yes, out).spec
+        endpoint = _endpoint(model, base_url) if ask_model else None
+        found = interviewed(description, answers, yes, out, endpoint).spec
         if found.undecided:
             write_open(found, out, force)
         _write(found, None, names, out, force, format)
         return
     _write(_wanted(spec, example), spec, names, out, force, format)
+
+
+def _endpoint(model: str | None, base_url: str | None) -> "Endpoint":
+    import os
+
+    from rlx.generator.asking import choose
+
+    return choose(model, base_url, os.environ, Path())
 
 
 def _wanted(spec: Path | None, example: str | None) -> "EnvSpec":

@@ -9,14 +9,20 @@ import typer
 
 from rlx.cli.output import note
 from rlx.errors import BadInput
+from rlx.generator.asking import MAX_TOKENS, ROUNDS, Endpoint, before, read_by_model
 from rlx.generator.interview import KEYS, Ask, Outcome, Question, interview
 from rlx.generator.render import SPEC_FILE, write
 from rlx.generator.spec import EnvSpec, dump_spec
 from rlx.texts import say, words
 
 
-def interviewed(description: str, answers: Path | None, yes: bool, out: Path | None) -> Outcome:
-    """The outcome of an interview: with a person, or with a file of answers, or with what is proposed."""
+def interviewed(
+    description: str, answers: Path | None, yes: bool, out: Path | None, endpoint: Endpoint | None = None
+) -> Outcome:
+    """The outcome of an interview: with a person, or with a file of answers, or with what is proposed.
+
+    The model at `endpoint`, if there is one, reads the description first.
+    """
     language = "ko" if any("가" <= letter <= "힣" for letter in description) else "en"
     if answers is not None:
         ask = _from_file(_read_answers(answers))
@@ -24,10 +30,22 @@ def interviewed(description: str, answers: Path | None, yes: bool, out: Path | N
         ask = _proposed
     else:
         ask = _person(language)
+    if endpoint is not None:
+        ask = before(_read_by_model(description, endpoint), ask)
     outcome = interview(description, ask, place_known=out is not None)
     for line in outcome.told:
         note(words(line, outcome.language))
     return outcome
+
+
+def _read_by_model(description: str, endpoint: Endpoint) -> dict[str, str]:
+    note(
+        f"{endpoint.model} at {endpoint.url} reads the description: at most {ROUNDS} calls of {MAX_TOKENS:,} tokens "
+        "that it writes, at the price of whoever serves it."
+    )
+    found = read_by_model(description, endpoint)
+    note(f"It found there: {', '.join(sorted(found)) or 'nothing'}.")
+    return found
 
 
 def write_open(spec: EnvSpec, out: Path | None, force: bool) -> None:
