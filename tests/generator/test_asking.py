@@ -86,6 +86,9 @@ def test_keys_choose_the_model_and_stand_in_a_file_too(tmp_path: Path) -> None:
     assert (qwen.model.split("/")[0], qwen.key) == ("Qwen", "from-file")
     assert choose(None, None, {"HF_TOKEN": "from-variable"}, tmp_path).key == "from-variable"
     assert choose(None, None, {"OPENAI_API_KEY": "o"}, tmp_path).url == "https://api.openai.com/v1"
+    with pytest.raises(BadInput, match="OPENAI_API_KEY holds characters") as caught:
+        choose(None, None, {"OPENAI_API_KEY": "hunter\u00e9"}, tmp_path)
+    assert "hunter" not in str(caught.value)
     with pytest.raises(BadInput, match="Which model"):
         choose(None, "http://127.0.0.1:1/v1", {}, tmp_path)
 
@@ -96,3 +99,9 @@ def test_a_model_answers_what_is_open_and_settles_no_contradiction() -> None:
     assert ask(Question("reward", say("new.ask_styles", styles="two"), say("new.because_styles"), None)) == "a person"
     assert ask(Question("scope", say("new.ask_scope", title="", rest=""), say("new.because_scope"), "no")) == "a person"
     assert ask(Question("path", say("new.ask_path"), say("new.because_path"), None)) == "a person"
+
+
+@pytest.mark.parametrize("url", ["ftp://x", "http://[bad", "nonsense", "http://127.0.0.1:1/v1"])
+def test_an_address_where_nothing_answers_is_told(url: str) -> None:
+    with pytest.raises(Upstream, match="could not be asked"):
+        read_by_model(DESCRIPTION, Endpoint(url, "m", None))

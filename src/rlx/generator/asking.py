@@ -55,6 +55,8 @@ def choose(model: str | None, url: str | None, variables: Mapping[str, str], fol
     Keys are read from variables, then from `folder/.env`. Raises `BadInput` where there is none.
     """
     secrets = {**_dotenv(folder / ".env"), **{key: variables[key] for key in _KEYS if variables.get(key)}}
+    if bad := sorted(name for name, value in secrets.items() if not (value.isascii() and value.isprintable())):
+        raise BadInput(f"{bad[0]} holds characters that no key has.", hint="Set it anew.")
     if url is not None:
         if model is None:
             raise BadInput(f"Which model at {url}?", hint="Add --model ID.")
