@@ -53,7 +53,7 @@ def _evidence(health: TaskReport) -> list[str]:
     for title, runs in (("Reference solution", health.oracle), ("Doing nothing", health.floor)):
         if runs.n:
             scores = "no reward" if runs.low is None or runs.high is None else f"{runs.low:g} to {runs.high:g}"
-            lines.append(f"- {title}: {runs.n} run{"s" if runs.n > 1 else ""}, {scores}")
+            lines.append(f"- {title}: {runs.n} run{'s' if runs.n > 1 else ''}, {scores}")
     return [*lines, ""]
 
 

@@ -37,6 +37,8 @@ Message = Annotated[str, Query(max_length=reports.LONGEST, description="What is 
 
 @dataclass(frozen=True, slots=True)
 class _Tags:
+    sha: str
+    """The revision that the proposal was made from."""
     proposal: Proposal | None
     open: Thread | None
     problem: RlxError | None
@@ -59,7 +61,7 @@ async def send_tags(request: Request) -> Response:
     proposal = found.proposal
     if proposal is None or not proposal.added:
         return _gone(links_of(request).tags(key))
-    sha = (await site_of(request).services.library.repo(key, viewer)).sha
+    sha = found.sha
     made = await _blocking(lambda: tagging.send(writer, key, sha, proposal, pull=True))
     return _gone(made.url)
 
@@ -73,10 +75,10 @@ async def _tags_of(request: Request) -> _Tags:
     try:
         proposal = tagging.propose(card, tagging.wanted(found, ()))
     except BadInput as error:
-        return _Tags(None, None, error)
+        return _Tags(repo.sha, None, None, error)
     writer = HubWriter(_endpoint(request), viewer.token or False)
     thread = await _blocking(lambda: tagging.open_proposal(writer, key)) if _reachable(request) else None
-    return _Tags(proposal, thread, None)
+    return _Tags(repo.sha, proposal, thread, None)
 
 
 async def _tags_page(request: Request, found: _Tags) -> Response:
