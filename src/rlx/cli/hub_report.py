@@ -35,6 +35,7 @@ def report(
     Discussions that name the task are looked for first: where there are any they are told, and nothing is sent.
     """
     from rlx.cli.session import with_services
+    from rlx.health.report import evidence
     from rlx.ids import check_ref, parse_key
     from rlx.publish import report as reports
 
@@ -54,7 +55,7 @@ def report(
         return canonical, sha, task_report(await run_sync(services.health.of, key), canonical, sha)
 
     canonical, sha, health = with_services(settings, work)
-    written = reports.draft(key, canonical, sha, health, message)
+    written = reports.draft(key, canonical, sha, evidence(health), message, broken=health.state == "broken")
     writer = open_writer(hub, reads=dry_run)
     known = reports.threads_of(writer, key, canonical)
     if dry_run:

@@ -9,7 +9,7 @@ from rlx.answers.shown import Json
 from rlx.health.verdict import NOP, ORACLE
 from rlx.index.codec import say_in
 from rlx.store.health import STATES, EnvHealth, State, TaskHealth, Trial
-from rlx.texts import Say, say
+from rlx.texts import Say, say, words
 
 LABELS: Final[Mapping[State, Say]] = {state: say(f"health.{state}") for state in STATES}
 
@@ -73,6 +73,19 @@ def task_report(known: EnvHealth, ref: str, revision: str | None) -> TaskReport:
         reasons = (say("health.reason_stale"),) if stale else ()
         return TaskReport(ref, "unproven", reasons, nothing, nothing, None, revision, None, stale)
     return _of(found)
+
+
+def evidence(report: TaskReport) -> list[str]:
+    """What runs proved of a task, as lines of Markdown in English; none where nobody ran it at the revision."""
+    if report.checked_at is None:
+        return []
+    lines = [f"Runs on {report.checked_at:%Y-%m-%d} ({report.sandbox or 'a sandbox'}) found it {report.state}:", ""]
+    lines += [f"- {words(reason)}" for reason in report.reasons]
+    for title, runs in (("Reference solution", report.oracle), ("Doing nothing", report.floor)):
+        if runs.n:
+            scores = "no reward" if runs.low is None or runs.high is None else f"{runs.low:g} to {runs.high:g}"
+            lines.append(f"- {title}: {runs.n} run{'s' if runs.n > 1 else ''}, {scores}")
+    return lines
 
 
 def env_report(known: EnvHealth, revision: str | None, total: int | None) -> EnvReport:

@@ -1,14 +1,13 @@
 """Reporting a broken task: a discussion on its repository, with what is known of it and nothing of its answer."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
 
 from rlx.errors import BadInput
-from rlx.health.report import TaskReport
 from rlx.hub.writing import HubWriter, Thread
 from rlx.ids import ROOT_REF, EnvKey
-from rlx.texts import words
 
 LONGEST: Final = 8000
 """Characters of what a reporter says."""
@@ -21,19 +20,23 @@ class Draft:
     text: str
 
 
-def draft(key: EnvKey, ref: str, sha: str | None, health: TaskReport, message: str) -> Draft:
-    """Raises `BadInput` where nothing is said to be wrong: no message, and no run that found the task broken."""
+def draft(key: EnvKey, ref: str, sha: str | None, evidence: Sequence[str], message: str, *, broken: bool) -> Draft:
+    """`evidence` is what runs proved, in lines of Markdown; `broken` whether that is that the task is broken.
+
+    Raises `BadInput` where nothing is said to be wrong: no message, and no run that found the task broken.
+    """
     message = message.strip()
     if len(message) > LONGEST:
         raise BadInput(f"What is wrong takes {len(message):,} characters; the limit is {LONGEST:,}.")
-    if not message and health.state != "broken":
+    if not message and not broken:
         raise BadInput(
             f"Nothing says what is wrong with {ref[:200]}: no run found it broken.", hint="Say it in a message."
         )
     lines = [f"Task: {_code(key.name if ref == ROOT_REF else ref)}", f"Revision: {_code(sha or 'unknown')}", ""]
     if message:
         lines += [message, ""]
-    lines += _evidence(health)
+    if evidence:
+        lines += [*evidence, ""]
     lines += ["Told by RL Explorer's `rlx hub report`. It holds nothing of the task's answer."]
     return Draft(_title(ref, key), "\n".join(lines))
 
@@ -42,19 +45,6 @@ def _title(ref: str, key: EnvKey) -> str:
     name = key.name if ref == ROOT_REF else ref
     plain = "".join(char if char.isprintable() else " " for char in name)
     return f"Broken task: {plain}"[:_TITLE]
-
-
-def _evidence(health: TaskReport) -> list[str]:
-    """What runs proved, at the revision that they were of."""
-    if health.checked_at is None:
-        return []
-    lines = [f"Runs on {health.checked_at:%Y-%m-%d} ({health.sandbox or 'a sandbox'}) found it {health.state}:", ""]
-    lines += [f"- {words(reason)}" for reason in health.reasons]
-    for title, runs in (("Reference solution", health.oracle), ("Doing nothing", health.floor)):
-        if runs.n:
-            scores = "no reward" if runs.low is None or runs.high is None else f"{runs.low:g} to {runs.high:g}"
-            lines.append(f"- {title}: {runs.n} run{'s' if runs.n > 1 else ''}, {scores}")
-    return [*lines, ""]
 
 
 def threads_of(writer: HubWriter, key: EnvKey, ref: str) -> list[Thread]:

@@ -17,7 +17,8 @@ _REQUIRED: Final = re.compile(r"\s*([A-Za-z0-9._-]+)")
 _ORS: Final = re.compile(r"^\s*(?:from|import)\s+(openreward|ors)\b", re.MULTILINE)
 _SERVERS: Final = re.compile(r"^(resources_servers|responses_api_agents)\s*:", re.MULTILINE)
 _MANIFEST_NAME: Final = re.compile(r"^name: *([A-Za-z0-9_-]{1,100}) *$", re.MULTILINE)
-_LOADS: Final = re.compile(r"^(?:async )?def (load_environment|load_taskset)\b", re.MULTILINE)
+_LOADS: Final = re.compile(r"^def load_environment\b|\b\w*Taskset\b", re.MULTILINE)
+"""What Verifiers looks for in a package: the last API's function, or a taskset of the current one."""
 
 
 async def detect_code(files: Files) -> Found:

@@ -14,6 +14,7 @@ from fastapi.responses import RedirectResponse
 
 from rlx.answers.shown import Json
 from rlx.errors import BadInput, Forbidden, RlxError
+from rlx.health.report import evidence
 from rlx.hub.writing import HubWriter, Thread
 from rlx.ids import EnvKey, check_ref
 from rlx.model import Viewer
@@ -140,7 +141,9 @@ async def _report_of(request: Request, task: str, message: str) -> _Report:
     ref = await opened.canonical(check_ref(task))
     sha = (await site_of(request).services.library.repo(key, viewer)).sha
     health = await task_health(request, key, ref, sha)
-    draft = reports.draft(key, ref, sha, health, message) if message.strip() or health.state == "broken" else None
+    broken = health.state == "broken"
+    told = bool(message.strip()) or broken
+    draft = reports.draft(key, ref, sha, evidence(health), message, broken=broken) if told else None
     writer = HubWriter(_endpoint(request), viewer.token or False)
     known = await _blocking(lambda: reports.threads_of(writer, key, ref)) if _reachable(request) else []
     return _Report(ref, draft, known)
