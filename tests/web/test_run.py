@@ -17,7 +17,7 @@ from rlx.services import create_services
 from rlx.settings import Settings
 from rlx.web.api import schemas
 from rlx.web.app import create_app
-from tests.recorded import CANARY, SECRET, START, TALK, Recorder, phases
+from tests.recorded import CANARY, SECRET, START, TALK, Happening, Recorder, phases
 from tests.web.conftest import visitor
 
 pytestmark = pytest.mark.anyio
@@ -251,7 +251,7 @@ async def test_a_row_tells_the_tools_that_were_offered_and_whether_it_is_complet
     import pyarrow.parquet as pq
 
     bash = {"type": "function", "function": {"name": "bash", "parameters": _nested(30)}}
-    offered = ("tools", {"items": [json.dumps(bash), "{ torn", json.dumps(["no", "tool"])]})
+    offered: Happening = ("tools", {"items": [json.dumps(bash), "{ torn", json.dumps(["no", "tool"])]})
     newer = {"type": "function", "function": {"name": "bash", "description": f"In /home/ada with {SECRET}."}}
     whole = scene.recorder.done(1.0, (offered, *TALK))
     changed = scene.recorder.done(1.0, (offered, *TALK, ("tools", {"items": [json.dumps(newer)]})))
