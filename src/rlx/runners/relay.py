@@ -2,15 +2,15 @@
 
 Each rollout has a line with a name that nobody can guess. Keys of endpoints stay here: neither an agent nor the capture
 proxy nor a file sees them. How a model is reached is a `Send` of `rlx.runners.models.reach`; what it may cost, a
-`Purse` that such a `Send` goes through.
+`Purse` that such a `Send` goes through; when it may be asked, a `Gate`.
 """
 
 import json
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -20,13 +20,33 @@ from rlx.runners.models.purse import Send
 from rlx.runners.models.reach import sender
 from rlx.runners.watch import Watch
 
-__all__ = ["Line", "Relay", "Send", "sender"]
+__all__ = ["Gate", "Line", "Relay", "Send", "sender"]
+
+CLOSED: Final = "The agent's time is over: its model answers no more."
+
+
+@dataclass(slots=True)
+class Gate:
+    """Lets calls through while it is open. What an agent leaves behind asks on, and somebody pays for the answers."""
+
+    is_open: bool = True
+
+    def through(self, send: Send) -> Send:
+        """`send` while the gate is open, then 403. The call that waits for money before it is refused here too."""
+
+        async def passed(body: Mapping[str, Any]) -> tuple[int, Any]:
+            if not self.is_open:
+                return 403, {"error": {"message": CLOSED}}
+            return await send(body)
+
+        return passed
 
 
 @dataclass(slots=True)
 class Line:
     send: Send
     watch: Watch
+    gate: Gate = field(default_factory=Gate)
     trouble: str | None = None
     """What the model answered last, if that was an error."""
 
@@ -55,6 +75,8 @@ class Relay:
             body = None
         if not isinstance(body, dict):
             return _error(400, "The body is no JSON object.")
+        if not line.gate.is_open:
+            return _error(403, CLOSED)
         line.watch.offered(body.get("tools"))
         line.watch.request(_messages(body))
         status, answer = await line.send(body)

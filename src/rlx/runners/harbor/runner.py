@@ -30,7 +30,7 @@ from rlx.runners.harbor.judging import INSIDE, Judging, figures, judged
 from rlx.runners.harbor.places import Where, check_outside, where
 from rlx.runners.models.purse import Purse, price_of
 from rlx.runners.registry import Surroundings
-from rlx.runners.relay import Line, Relay, sender
+from rlx.runners.relay import Gate, Line, Relay, sender
 from rlx.runners.scrub import Scrub
 from rlx.runners.seats.desk import Desk
 from rlx.runners.seats.seat import SEAT
@@ -112,6 +112,8 @@ class _Running:
         self._watch = Watch(self._emit, run.rollout.model, quiet=self._is_quiet)
         self._place = Place(where.kind, told=self._hear_build, noted=self._note)
         self._line: Line | None = None
+        self._gate = Gate(is_open=False)
+        """To the agent's model: open while the agent works, in each step."""
         self._budget = Budget()
         self._desk = desk
         self._outside = outside
@@ -136,12 +138,13 @@ class _Running:
         rollout = self._run.rollout
         if rollout.model is None:
             return None
-        send, ceiling, price = sender(rollout.model, self._run.handed), rollout.ceiling, price_of(rollout.model)
+        send = self._gate.through(sender(rollout.model, self._run.handed))
+        ceiling, price = rollout.ceiling, price_of(rollout.model)
         if ceiling is not None and price is not None:
             send = Purse(ceiling, price, self._budget.end).through(send)
         if rollout.model.at_most:
             self._note(say("models.note_at_most"))
-        self._line = line = Line(send, self._watch)
+        self._line = line = Line(send, self._watch, self._gate)
         return self._connect(stack.enter_context(self._relay.line(line)), rollout.model.id, stack)
 
     def _judge(self, stack: ExitStack) -> None:
@@ -232,6 +235,7 @@ class _Running:
             trial.add_log_callback(self._on_log)
 
     async def _on_agent(self, event: TrialHookEvent) -> None:
+        self._gate.is_open = True
         self._run.stages.begin("agent")
         # A solution costs nobody anything and would start anew in a sandbox of its own: it need not wait for the disk.
         self._begun = asyncio.ensure_future(self._run.settle())
@@ -241,7 +245,8 @@ class _Running:
             await aside(self._environment, "touch /.rlx-begun")
 
     async def _on_agent_end(self, event: TrialHookEvent) -> None:
-        """Which files the agent wrote; of no importance to its reward, and so never a reason to fail."""
+        """No more calls; and which files it wrote: of no importance to its reward, and so never a reason to fail."""
+        self._gate.is_open = False
         environment = self._environment
         if self._is_quiet or environment is None:
             return
