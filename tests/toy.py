@@ -13,6 +13,7 @@ from rlx.hub.info import RepoInfo
 from rlx.hub.repo import Repo
 from rlx.ids import EnvKey, parse_key
 from rlx.index.catalog import CatalogStatus
+from rlx.index.jobs import Job, Work
 from rlx.index.snapshot.rows import Counts
 from rlx.jobs.queue_service import Rollouts
 from rlx.model import (
@@ -387,6 +388,12 @@ class ToyInstance:
         return self.told
 
 
+class ToyBackground:
+    def start(self, name: tuple[str, ...], work: Work) -> Job:
+        """A job that nobody works on."""
+        return Job()
+
+
 @dataclass(slots=True)
 class ToyServices:
     settings: Settings
@@ -397,6 +404,7 @@ class ToyServices:
     router: Router = field(default_factory=lambda: Router("http://127.0.0.1:9/v1"))
 
     health: HealthStore = field(default_factory=lambda: HealthStore(DirectoryStorage(Path("/nowhere"))))
+    background: ToyBackground = field(default_factory=ToyBackground)
 
     def rollouts(self) -> Rollouts:
         """None are kept: pages that only mention them do without."""

@@ -47,6 +47,8 @@ class Services:
     rollouts: "Callable[[], Rollouts]"
     """Opened by the first call, which blocks. Raises `BadInput`, `Upstream`."""
     health: HealthStore
+    background: Jobs
+    """Work that pages start and do not wait for."""
 
 
 @asynccontextmanager
@@ -83,13 +85,14 @@ async def create_services(
     health = HealthStore(open_storage(settings.store))
     try:
         async with anyio.create_task_group() as group:
+            jobs = Jobs(group, at_once=settings.index_jobs)
             hub.desk = Desk(settings.cache_dir / "rows", group)
             library = Library(
                 hub,
                 instance,
                 store=settings.store,
                 cache_dir=settings.cache_dir,
-                jobs=Jobs(group, at_once=settings.index_jobs),
+                jobs=jobs,
                 formats=known,
                 reviews=reviews,
                 clock=clock,
@@ -122,7 +125,7 @@ async def create_services(
                 transport=transport,
                 clock=clock,
             )
-            yield Services(settings, hub, library, catalog, instance, router, opening.rollouts, health)
+            yield Services(settings, hub, library, catalog, instance, router, opening.rollouts, health, jobs)
             group.cancel_scope.cancel()
     finally:
         opening.close()

@@ -55,6 +55,8 @@ PAGE_TYPES = (
     PageType("server_use", "/s/acme/chess-env/use"),
     PageType("tags", "/d/acme/settings/tags"),
     PageType("tags_of_rows", "/d/acme/rows-text/tags"),
+    PageType("worklist", "/worklist"),
+    PageType("worklist_nothing", "/worklist?framework=ors&group=claimed&collection=announced&sort=name"),
     PageType("report", "/d/acme/layout-tasks/report?task=tasks/fix-parser"),
     PageType("report_written", "/d/acme/layout-tasks/report?task=tasks/fix-parser&message=It%20fails."),
     PageType("pair", "/d/acme/layout-tasks/pair?a=tasks/fix-parser&b=tasks/no-grader"),

@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from rlx import __version__
 from rlx.errors import RlxError
+from rlx.publish.survey import Survey
 from rlx.publish.uses import Uses, reached_at
 from rlx.runners.launch import Launcher
 from rlx.settings import Settings
@@ -69,7 +70,8 @@ def create_app(
     app.state.site = Site(services, Renderer(links), links, doorman)
     app.state.images = images or ImageProxy()
     app.state.launcher = Launcher(services)
-    app.state.uses = Uses(reached_at(settings))
+    app.state.uses = uses = Uses(reached_at(settings))
+    app.state.survey = Survey(uses.detections, settings.cache_dir / "worklist.json", clock)
     app.state.tries = Rate(TRIES, 600.0, clock)
     app.state.lines = Lines()
     for page in PAGES:

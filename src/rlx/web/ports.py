@@ -8,6 +8,7 @@ from rlx.hub.info import RepoInfo
 from rlx.hub.repo import Repo
 from rlx.ids import EnvKey
 from rlx.index.catalog import CatalogStatus
+from rlx.index.jobs import Job, Work
 from rlx.model import (
     Changes,
     EnvCard,
@@ -102,6 +103,12 @@ class Health(Protocol):
         ...
 
 
+class Background(Protocol):
+    def start(self, name: tuple[str, ...], work: Work) -> Job:
+        """The job called `name`, started when it is not running."""
+        ...
+
+
 class OpenRollouts(Protocol):
     def __call__(self) -> "Rollouts":
         """Blocks the first time. Raises `BadInput`, `Upstream`."""
@@ -132,3 +139,6 @@ class Services(Protocol):
 
     @property
     def health(self) -> Health: ...
+
+    @property
+    def background(self) -> Background: ...

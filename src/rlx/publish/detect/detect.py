@@ -91,15 +91,23 @@ class Detections:
     """What was found, kept by revision. One for the process."""
 
     _kept: OrderedDict[tuple[str, str, bool], Detection] = field(default_factory=OrderedDict)
-    _lock: anyio.Lock = field(default_factory=anyio.Lock)
+    _turns: dict[tuple[str, str, bool], anyio.Lock] = field(default_factory=dict)
 
     async def of(self, repo: Repo) -> Detection:
-        """Raises what `detect` raises."""
+        """Who asks for what is being found waits for that alone. Raises what `detect` raises."""
         name = (str(repo.key), repo.sha, repo.info.restricted)
-        async with self._lock:
-            if name not in self._kept:
-                self._kept[name] = await detect(repo)
-                if len(self._kept) > _KEPT:
-                    self._kept.popitem(last=False)
-            self._kept.move_to_end(name)
-            return self._kept[name]
+        if name not in self._kept:
+            async with self._turns.setdefault(name, anyio.Lock()):
+                await self._find(name, repo)
+        self._kept.move_to_end(name)
+        return self._kept[name]
+
+    async def _find(self, name: tuple[str, str, bool], repo: Repo) -> None:
+        if name in self._kept:
+            return
+        try:
+            self._kept[name] = await detect(repo)
+        finally:
+            self._turns.pop(name, None)
+        if len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)

@@ -29,6 +29,7 @@ from rlx.web.pages import (
     task,
     tasks,
     use,
+    worklist,
 )
 
 type Handler = Callable[..., Coroutine[Any, Any, Response]]
@@ -52,6 +53,7 @@ PAGES = (
     PageRoute("/run/{id}/seat", seat.seat),
     PageRoute("/models", models.models),
     PageRoute("/models", models.try_endpoint, _WRITE),
+    PageRoute("/worklist", worklist.worklist),
     PageRoute("/random", explore.random_task),
     PageRoute("/envs", comparison.comparison),
     PageRoute("/d/{org}/{name}", environment.environment),
