@@ -70,3 +70,22 @@ def test_nothing_known_proves_nothing(rlx: Rlx) -> None:
 )
 def test_what_cannot_be_checked_is_refused(rlx: Rlx, arguments: tuple[str, ...]) -> None:
     assert rlx("check", *arguments, "--demo").code == 2
+
+
+def test_a_list_of_tasks_is_narrowed_by_what_is_known(know: Rlx, rlx: Rlx) -> None:
+    def refs(health: str) -> list[str]:
+        result = rlx("task", "ls", ENV, "--demo", "--filter", f"health={health}", "--format", "quiet")
+        assert result.code == 0, result.err
+        return result.out.split()
+
+    assert len(refs("unproven")) == 5
+    assert refs("proven") == []
+    know("proven")
+    assert refs("proven") == ["tasks/fix-median"]
+    assert len(refs("Unproven")) == 4
+    assert refs("broken") == []
+    listed = rlx("task", "ls", ENV, "--demo", "--columns", "ref,health", "--format", "tsv").rows
+    assert ["tasks/fix-median", "Proven"] in listed
+    wrong = rlx("task", "ls", ENV, "--demo", "--filter", "health=fine")
+    assert wrong.code != 0
+    assert "Broken" in wrong.err

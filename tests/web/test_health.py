@@ -96,6 +96,8 @@ async def test_what_nobody_checked_says_so(ask: Any) -> None:
     assert "Nobody has run its solution" in (await get(TASK)).text
     assert "None of its tasks was run" in (await get(f"/d/{KEY}")).text
     assert "## Health" not in (await get(TASK, format="md")).text
+    assert len(await cards(get, f"/api/env/{KEY}/tasks", "health:unproven")) == 5
+    assert await cards(get, f"/api/env/{KEY}/tasks", "health:proven") == []
 
 
 async def test_lists_are_narrowed_by_health(ask: Any) -> None:

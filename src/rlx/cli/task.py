@@ -28,7 +28,7 @@ from rlx.errors import NotFound
 if TYPE_CHECKING:
     from rlx.formats.base import Environment
     from rlx.ids import EnvKey
-    from rlx.model import Blob, FileEntry, Listing, Task, TaskCard, Viewer
+    from rlx.model import Blob, FileEntry, Listing, Overlay, Task, TaskCard, Viewer
     from rlx.services import Services
 
 app = new_app("Find and read tasks.")
@@ -88,7 +88,8 @@ def ls(
 ) -> None:
     """List the tasks of an environment.
 
-    --filter takes the environment's facets, which rlx env show lists. --columns takes facets too.
+    --filter takes the environment's facets, which rlx env show lists, and health=proven, broken or unproven.
+    --columns takes facets too.
     """
     from rlx.cli.session import open_environment, with_services
     from rlx.ids import parse_key
@@ -101,11 +102,12 @@ def ls(
 
     async def work(services: "Services", viewer: "Viewer") -> "tuple[list[TaskCard], int]":
         environment = await open_environment(services, env, viewer, roles=roles, filled=narrowed)
-        known = await _settle(environment, filters, str(env)) if filters else {}
+        overlay = await _health(services, env, environment, filters)
+        known = await _settle(environment, filters, str(env), overlay) if filters else {}
         found: list[TaskCard] = []
         while True:
             size = PAGE if most is None else min(PAGE, most - len(found))
-            query = TaskQuery(search, known, subset, sort, offset=len(found), limit=size)
+            query = TaskQuery(search, known, subset, sort, offset=len(found), limit=size, overlay=overlay)
             page = await environment.tasks(query)
             found += page.items
             if not page.items or len(found) in (page.total, most):
@@ -251,12 +253,27 @@ def task_record(task: "Task", env: "EnvKey") -> Record:
     return {"id": str(env), **_json_object(task)}
 
 
-async def _settle(environment: "Environment", filters: Filters, what: str) -> Filters:
+async def _health(
+    services: "Services", key: "EnvKey", environment: "Environment", filters: Filters
+) -> "Overlay | None":
+    """The facet of what runs here proved of tasks."""
+    from anyio import to_thread
+
+    from rlx.index.health import KEY, laid
+
+    known = await to_thread.run_sync(services.health.of, key)
+    return laid(known, (await environment.summary()).revision, is_asked=KEY in filters)
+
+
+async def _settle(environment: "Environment", filters: Filters, what: str, overlay: "Overlay | None") -> Filters:
     """The filters, settled by the facets that are offered, else by those of every task."""
+    from rlx.index.health import VALUES
     from rlx.model import TaskQuery
 
-    offered = (await environment.tasks(TaskQuery(limit=1))).facets
+    offered = (await environment.tasks(TaskQuery(limit=1, overlay=overlay))).facets
     known = {facet.key: [str(item.value) for item in facet.values] for facet in offered}
+    if overlay is not None and overlay.key in known:  # also what none of its tasks is now
+        known[overlay.key] = [*VALUES.values()]
     seen = 0
     while seen < MOST_SETTLED and not fits(filters, known):
         page = await environment.tasks(TaskQuery(offset=seen, limit=PAGE))

@@ -6,7 +6,7 @@ from typing import Final
 
 from rlx.answers.stored import stored
 from rlx.index.bits import bits
-from rlx.model import Facets
+from rlx.model import Facets, Overlay
 from rlx.store.health import Book, EnvHealth, State
 
 KEY: Final = "health"
@@ -25,6 +25,12 @@ def of_environment(known: EnvHealth, revision: str | None) -> str | None:
 def of_tasks(known: EnvHealth, revision: str | None) -> dict[str, str]:
     """By ref, what is more than unproven at a revision."""
     return {ref: VALUES[task.state] for ref, task in known.at(revision).items() if task.state != "unproven"}
+
+
+def laid(known: EnvHealth, revision: str | None, *, is_asked: bool) -> Overlay | None:
+    """What a list of an environment's tasks is narrowed by; where nothing is known, only for who asks for it."""
+    values = of_tasks(known, revision)
+    return Overlay(KEY, values, UNPROVEN) if values or is_asked else None
 
 
 def with_health(facets: Facets, value: str | None) -> Facets:

@@ -300,14 +300,14 @@ class TaskIndex:
         return bits((row[0] for row in rows), self.header.tasks)
 
     def _laid(self, overlay: Overlay | None) -> dict[str, dict[str, int]]:
-        """The places of the tasks that have each value of an overlay; none where it tells nothing of any."""
+        """The places of the tasks that have each value of an overlay."""
+        if overlay is None:
+            return {}
         found: dict[str, int] = {}
-        for ref, value in overlay.values.items() if overlay is not None else ():
+        for ref, value in overlay.values.items():
             place = self.find(ref)
             if place is not None:
                 found[value] = found.get(value, 0) | 1 << place
-        if overlay is None or not found:
-            return {}
         rest = self._all
         for own in found.values():
             rest &= ~own

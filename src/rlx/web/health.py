@@ -6,8 +6,8 @@ from starlette.requests import Request
 
 from rlx.health.report import EnvReport, TaskReport, env_report, task_report
 from rlx.ids import EnvKey
-from rlx.index.health import KEY, UNPROVEN, of_tasks
-from rlx.model import Overlay, TaskQuery
+from rlx.index.health import KEY, laid
+from rlx.model import TaskQuery
 from rlx.store.health import EnvHealth
 from rlx.web.rollouts import blocking
 from rlx.web.site import site_of
@@ -28,6 +28,6 @@ async def env_health(request: Request, key: EnvKey, revision: str | None, total:
 
 
 async def with_health(request: Request, key: EnvKey, revision: str | None, query: TaskQuery) -> TaskQuery:
-    """The query of a list that can be narrowed by health too, where any is known."""
-    values = of_tasks(await known_of(request, key), revision)
-    return replace(query, overlay=Overlay(KEY, values, UNPROVEN)) if values else query
+    """The query of a list that can be narrowed by health too, where any is known or it is asked for."""
+    overlay = laid(await known_of(request, key), revision, is_asked=KEY in query.filters)
+    return replace(query, overlay=overlay)
