@@ -40,7 +40,9 @@ async def all_looked_at(app: FastAPI, client: httpx2.AsyncClient) -> Survey:
 
 async def test_a_visit_starts_the_look_and_the_list_is_read_afterwards(fixture_hub: Path, tmp_path: Path) -> None:
     async with site(fixture_hub, tmp_path) as (app, client):
-        first = (await client.get("/worklist?format=json")).json()
+        answer = await client.get("/worklist?format=json")
+        assert answer.headers["cache-control"] == "private, no-store"
+        first = answer.json()
         assert first["running"]
         assert first["looked_at"] == 0
         survey = await all_looked_at(app, client)

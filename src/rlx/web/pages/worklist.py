@@ -115,6 +115,7 @@ async def worklist(
         },
         json=lambda language: _json(found, language),
         markdown=lambda language: _markdown(found, survey.cap, language),
+        private=found.running,  # who loads the page again for more must not be given the one before
     )
     return await answer(request, view)
 
