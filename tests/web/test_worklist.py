@@ -1,7 +1,7 @@
 """What is to be put right in the catalog: found behind the visits, shown as it is found, and kept."""
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -9,10 +9,13 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
-from rlx.ids import parse_key
-from rlx.publish.survey import Survey
+from rlx.errors import Upstream
+from rlx.hub.repo import Repo
+from rlx.ids import EnvKey, parse_key
+from rlx.model import ANONYMOUS, EnvCard, EnvQuery
+from rlx.publish.survey import AT_ONCE, TROUBLE, Survey
 from rlx.publish.survey_file import read_kept
-from rlx.services import create_services
+from rlx.services import Services, create_services
 from rlx.settings import Settings
 from rlx.web.app import create_app
 from tests.web.conftest import visitor
@@ -122,3 +125,30 @@ async def test_of_a_huge_catalog_the_first_are_looked_at_and_the_page_says_so(
         assert told["listed"] == told["looked_at"] == 3
         assert told["not_looked_at"] == survey.total - 3
         assert "Only the first 3 environments" in (await client.get("/worklist")).text
+
+
+async def test_a_look_is_given_up_while_the_hub_is_in_trouble_and_gone_on_with_later(
+    fixture_hub: Path, tmp_path: Path
+) -> None:
+    async with site(fixture_hub, tmp_path) as (app, _):
+        survey: Survey = app.state.survey
+        services: Services = app.state.site.services
+        asked: list[EnvKey] = []
+
+        async def cards(limit: int) -> tuple[Sequence[EnvCard], int]:
+            page = await services.catalog.search(EnvQuery(limit=limit), ANONYMOUS)
+            return page.items, page.total
+
+        async def failing(key: EnvKey) -> Repo:
+            asked.append(key)
+            raise Upstream("The Hub is in trouble.")
+
+        async def working(key: EnvKey) -> Repo:
+            return await services.library.repo(key, ANONYMOUS)
+
+        await survey.look(cards, failing)
+        assert TROUBLE <= len(asked) < TROUBLE + AT_ONCE
+        assert not any(survey.looked(key) for key in survey.listed)
+        assert not survey.is_due()
+        await survey.look(cards, working)
+        assert all(survey.looked(key) for key in survey.listed)
