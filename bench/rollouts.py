@@ -1,8 +1,9 @@
 """What running a rollout costs over Harbor alone, and how many run at once.
 
-`python -m bench.rollouts [--tasks NAMES] [--rounds N]` runs the oracle on tasks of the demo, in this process: the same
-trial by Harbor itself in the same sandbox, and by our runner with its record, events and stages; layers are warm. Then
-up to eight at once.
+`python -m bench.rollouts [--tasks NAMES] [--rounds N]` runs the oracle on tasks, in this process: the same trial by
+Harbor itself in the same sandbox, and by our runner with its record, events and stages; layers are warm. Then up to
+eight at once. A name is that of a task of the demo, or a task's folder. Tasks that need uv, pip or pytest need --cache
+with the layers that `rlx sandbox prepare` made.
 """
 
 import argparse
@@ -51,6 +52,10 @@ async def by_harbor(task: Path, settings: Settings, folder: Path) -> float:
     return float(result.verifier_result.rewards["reward"])
 
 
+def folder_of(name: str) -> Path:
+    return Path(name) if "/" in name else TASKS / name
+
+
 class Ours:
     """The queue, a worker in this process, and the Harbor runner."""
 
@@ -63,12 +68,12 @@ class Ours:
         self.live = rollouts_folder(settings) / "live"
 
     async def task_of(self, rollout: Rollout, handed: Handed, folder: Path) -> Path:
-        return TASKS / rollout.ref
+        return folder_of(rollout.ref)
 
     async def run(self, task: Path) -> float:
         now = datetime.now(UTC)
         rollout = Rollout(
-            id=new_id(), env="a/b", ref=task.name, revision="", title=task.name, runner="harbor", sandbox="local",
+            id=new_id(), env="a/b", ref=str(task), revision="", title=task.name, runner="harbor", sandbox="local",
             agent="oracle", created_at=now, updated_at=now,
         )  # fmt: skip
         self.rollouts.queue.enqueue(rollout)
@@ -99,7 +104,7 @@ async def measure(names: list[str], rounds: int, settings: Settings, folder: Pat
     ours = Ours(settings, slots=8)
     ending = asyncio.Event()
     working = asyncio.create_task(ours.worker.run(ending))
-    tasks = [TASKS / name for name in names]
+    tasks = [folder_of(name) for name in names]
     for task in tasks:
         await timed(lambda task=task: by_harbor(task, settings, folder))  # type: ignore[misc]  # makes the layers
     table: dict[str, dict[str, list[float]]] = {task.name: {"harbor": [], "ours": []} for task in tasks}
@@ -129,10 +134,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tasks", nargs="+", default=["fix-median", "sales-figures", "tidy-config"])
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--cache", type=Path, help="a cache with prepared layers; by default an empty one")
     told: Any = parser.parse_args()
     os.environ.update(SWITCHES)
     with tempfile.TemporaryDirectory() as folder:
-        settings = Settings(store=Path(folder) / "store", cache_dir=Path(folder) / "cache")
+        settings = Settings(store=Path(folder) / "store", cache_dir=told.cache or Path(folder) / "cache")
         asyncio.run(measure(told.tasks, told.rounds, settings, Path(folder) / "trials"))
 
 

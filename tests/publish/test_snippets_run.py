@@ -5,18 +5,22 @@ The releases are in environments of uv: this runs where the suites of frameworks
 
 import json
 import os
+import shlex
 import stat
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
+import anyio.to_thread
 import pytest
 from huggingface_hub import HfApi
 
 from rlx.agents import scripted
 from rlx.demo import demo_hub
 from rlx.generator.check.environments import make_frameworks
+from rlx.generator.check.servers import serving as served
 from rlx.generator.registry import targets
 from rlx.generator.render import write
 from rlx.ids import EnvKey, parse_key
@@ -29,7 +33,7 @@ from rlx.settings import DEFAULT_HUB, Settings
 from tests.endpoints import endpoint
 from tests.generator.trees import tree
 from tests.publish.hubs import serving
-from tests.publish.test_detect import REQUEST, VERL, lines
+from tests.publish.test_detect import REQUEST, VERL, card, lines, opened, tasks
 
 pytestmark = [pytest.mark.anyio, pytest.mark.frameworks, pytest.mark.timeout(900)]
 ROOT = Path(__file__).parents[2]
@@ -161,30 +165,36 @@ async def test_verifiers_plays_the_package_of_a_repository_with_a_model(
     assert heard
 
 
-async def test_verifiers_takes_the_flags_of_a_registry_s_tasks(
-    shell: dict[str, str], server: LocalHubServer, tmp_path: Path
-) -> None:
-    from rlx.publish.detect.base import Way
-    from rlx.publish.snippets.make import _make, versions
+REGISTRY = [{"name": "toy", "version": "1.0", "description": "", "tasks": [{"name": "a", "path": "tasks/a"}]}]
 
-    way = Way("verifiers-harbor", "", "toy", "1.0")
-    told = {"v": versions(), "url": f"{DEFAULT_HUB}/datasets/toy/env", "name": "toy", "version": "1.0", "task": "a"}
-    rest = dict.fromkeys(("endpoint", "repo", "sha", "include", "folder", "config", "split", "row"), "x")
-    snippet = _make("verifiers-harbor", "verifiers", "supported", way, {**rest, **told, "model": "m"})
-    run(f"{snippet.steps[0].text} --dry-run", {**shell, "LLM_URL": "http://127.0.0.1:9/v1"}, tmp_path)
-    (config,) = (tmp_path / "outputs").glob("*/configs/resolved/eval.json")
-    assert "toy@1.0" in config.read_text()
+
+async def test_a_registry_s_tasks_are_asked_for_with_flags_that_there_are(
+    shell: dict[str, str], tmp_path: Path
+) -> None:
+    files = {"README.md": card("harbor", "verifiers"), "registry.json": json.dumps(REGISTRY), **tasks("tasks/a")}
+    async with opened(tmp_path, files) as services:
+        repo = await services.library.repo(parse_key("toy/env"), ANONYMOUS)
+        _, made = await Uses(DEFAULT_HUB).of(repo, Choices(task="tasks/a", model="m"))
+    harbor, verifiers = (one for one in made if one.way is not None and one.way.version)
+    told = run(f"{steps(harbor)['oracle']} --print-config", shell, tmp_path)
+    config = json.loads(told[told.index("{") : told.rindex("}") + 1])
+    assert "toy" in json.dumps(config["datasets"])
+    assert config["agents"][0]["name"] == "oracle"
+    run(f"{steps(verifiers)['run']} --dry-run", {**shell, "LLM_URL": "http://127.0.0.1:9/v1"}, tmp_path)
+    (written,) = (tmp_path / "outputs").glob("*/configs/resolved/eval.json")
+    assert "toy@1.0" in written.read_text()
 
 
 async def test_nemo_gym_downloads_its_rows_and_knows_the_flags_of_its_run(
-    server: LocalHubServer, shell: dict[str, str], tmp_path: Path
+    server: LocalHubServer, shell: dict[str, str], pythons: dict[str, Path], tmp_path: Path
 ) -> None:
     (snippet,) = await printed(server, ROWS, tmp_path, Choices("nemo-gym", model="m"))
     told = steps(snippet)
     run(told["get"], shell, tmp_path)
     assert json.loads((tmp_path / "rows" / "nemo.jsonl").read_text().splitlines()[0]) == REQUEST
-    said = run(f"{told['run']} --help", {**shell, "LLM_URL": "u", "SERVER": "s"}, tmp_path)
-    assert "usage: gym eval run" in said
+    words = shlex.split(told["run"])
+    parse = f"from nemo_gym.cli.main import build_parser; print(build_parser().parse_args({words[6:]!r}))"
+    assert "rows/nemo.jsonl" in run(parse, shell, tmp_path, python=pythons["nemo_gym"])
     (tmp_path / "rollouts.jsonl").write_text('{"reward": 0.5}\n')
     assert "0.5" in run(told["read"], shell, tmp_path, python=Path(sys.executable))
 
@@ -200,10 +210,23 @@ async def test_rows_are_read_at_their_revision(
     assert (tmp_path / "rows" / "train.jsonl").is_file()
 
 
-async def test_clients_of_servers_have_what_is_called(
-    shell: dict[str, str], pythons: dict[str, Path], tmp_path: Path
+@pytest.mark.parametrize("framework", ["openenv", "ors"])
+async def test_the_client_of_a_server_speaks_with_one(
+    framework: str, shell: dict[str, str], pythons: dict[str, Path], tmp_path: Path
 ) -> None:
-    openenv = "from openenv import GenericEnvClient\nfrom openenv.core.mcp_client import MCPToolClient\n"
-    run(f"{openenv}GenericEnvClient(base_url='http://127.0.0.1:9').sync()", shell, tmp_path, python=pythons[""])
-    ors = "from openreward import EnvironmentsAPI\nEnvironmentsAPI(base_url='http://127.0.0.1:9', api_key='').get('x')"
-    run(ors, shell, tmp_path, python=pythons["ors"])
+    target = targets()[framework]
+    frameworks = make_frameworks(Settings().cache_dir / "frameworks")
+    python = await frameworks.python(target)
+    write(tree("board_game"), tmp_path / "game")
+    (variant,) = (tmp_path / "game").glob(f"{framework}*")
+    space = {"README.md": "---\nsdk: docker\n---\n", "openenv.yaml": "name: toy\n", "server.py": "import openreward\n"}
+    async with opened(tmp_path, space, "spaces") as services:
+        repo = await services.library.repo(parse_key("space:toy/env"), ANONYMOUS)
+        _, (snippet,) = await Uses(DEFAULT_HUB).of(repo, Choices(framework))
+    async with served(target, python, variant, frameworks.variables) as url:
+        for step in snippet.steps:
+            if step.language == "python":
+                text = step.text.replace("https://toy-env.hf.space", url)
+                assert url in text
+                said = await anyio.to_thread.run_sync(partial(run, text, shell, tmp_path, python=python))
+                assert said.strip()
