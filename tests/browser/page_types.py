@@ -53,6 +53,8 @@ PAGE_TYPES = (
     PageType("use_of_rows", "/d/acme/rows-nemo/use"),
     PageType("use_of_none", "/d/acme/rows-text/use?framework=harbor"),
     PageType("server_use", "/s/acme/chess-env/use"),
+    PageType("server_tags", "/s/acme/chess-env/tags"),
+    PageType("server_report", "/s/acme/chess-env/report?task=0", 404),
     PageType("tags", "/d/acme/settings/tags"),
     PageType("tags_of_rows", "/d/acme/rows-text/tags"),
     PageType("worklist", "/worklist"),
