@@ -3,17 +3,22 @@
 The releases are in environments of uv: this runs where the suites of frameworks do.
 """
 
+import io
 import json
 import os
 import shlex
 import stat
 import subprocess
 import sys
+import tarfile
+import zipfile
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 
 import anyio.to_thread
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from huggingface_hub import HfApi
 
@@ -163,6 +168,39 @@ async def test_verifiers_plays_the_package_of_a_repository_with_a_model(
     with endpoint(lambda body: (200, json.dumps(scripted.answer({**body, "model": "solve"})).encode())) as (url, heard):
         run(told["run"], {**shell, "LLM_URL": url}, tmp_path)
     assert heard
+
+
+@pytest.mark.parametrize("form", ["tar", "zip", "parquet"])
+async def test_packed_tasks_are_unpacked_where_harbor_finds_them(
+    form: str, shell: dict[str, str], tmp_path: Path
+) -> None:
+    async with opened(tmp_path / "site", {"README.md": card("harbor"), **packed(form)}) as services:
+        repo = await services.library.repo(parse_key("toy/env"), ANONYMOUS)
+        _, made = await Uses(DEFAULT_HUB).of(repo, Choices("harbor"))
+    (tmp_path / "env").symlink_to(tmp_path / "site" / "hub" / "datasets" / "toy" / "env")
+    where = run(steps(made[0])["unpack"], shell, tmp_path, python=Path(sys.executable)).strip()
+    assert (tmp_path / where / "a" / "environment" / "Dockerfile").read_text() == "FROM debian:12"
+
+
+def packed(form: str) -> dict[str, str | bytes]:
+    """A task in an archive, as sets of them are published."""
+    told = io.BytesIO()
+    files = tasks("tasks/a") if form == "tar" else tasks("a") if form == "zip" else tasks("")
+    if form == "zip":
+        with zipfile.ZipFile(told, "w") as archive:
+            for path, text in files.items():
+                archive.writestr(path, text)
+        return {"a.zip": told.getvalue()}
+    with tarfile.open(fileobj=told, mode="w:gz" if form == "parquet" else "w") as tar:
+        for path, text in files.items():
+            member = tarfile.TarInfo(path)
+            member.size = len(text)
+            tar.addfile(member, io.BytesIO(text.encode()))
+    if form == "tar":
+        return {"tasks.tar": told.getvalue()}
+    table = io.BytesIO()
+    pq.write_table(pa.table({"path": ["a"], "task_binary": [told.getvalue()]}), table)
+    return {"data/tasks.parquet": table.getvalue()}
 
 
 REGISTRY = [{"name": "toy", "version": "1.0", "description": "", "tasks": [{"name": "a", "path": "tasks/a"}]}]
