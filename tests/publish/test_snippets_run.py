@@ -216,8 +216,9 @@ async def test_a_registry_s_tasks_are_asked_for_with_flags_that_there_are(
     harbor, verifiers = (one for one in made if one.way is not None and one.way.version)
     told = run(f"{steps(harbor)['oracle']} --print-config", shell, tmp_path)
     config = json.loads(told[told.index("{") : told.rindex("}") + 1])
-    assert "toy" in json.dumps(config["datasets"])
-    assert config["agents"][0]["name"] == "oracle"
+    (dataset,) = config["datasets"]
+    assert (dataset["name"], dataset["version"], dataset["task_names"]) == ("toy", "1.0", ["a"])
+    assert dataset["repo"] == f"{DEFAULT_HUB}/datasets/toy/env"
     run(f"{steps(verifiers)['run']} --dry-run", {**shell, "LLM_URL": "http://127.0.0.1:9/v1"}, tmp_path)
     (written,) = (tmp_path / "outputs").glob("*/configs/resolved/eval.json")
     assert "toy@1.0" in written.read_text()
