@@ -143,6 +143,16 @@ def read(url: str, *paths: str) -> None:
             pytest.fail(f"{path} was never read")
 
 
+def look_through(url: str) -> None:
+    """Wait till the worklist knows every environment: until then it tells more with every visit."""
+    for _ in range(600):
+        with urlopen(f"{url}/worklist?format=json", timeout=60) as answer:  # noqa: S310 - loopback
+            told = json.load(answer)
+        if not told["running"] and not told["pending"]:
+            return
+    pytest.fail("The catalog was never looked through.")
+
+
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory, fixture_hub: Path) -> Iterator[str]:
     """The address of a server over the fixture hub."""
@@ -155,6 +165,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, fixture_hub: Path) -> Iterato
     with served("--hub", str(fixture_hub), store=store) as url:
         # A page of an environment that is being read shows itself anew in the midst of what is looked at.
         read(url, *(item.path for item in PAGE_TYPES if item.status == 200 and re.match(r"/[dst]/", item.path)))
+        look_through(url)
         yield url
 
 

@@ -126,7 +126,8 @@ def test_a_person_at_a_command_line_is_graded(here: Machine) -> None:
     )
     os.close(theirs)
     try:
-        shown = _shown(ours, b"grade when you are done")
+        shown = _shown(ours, b"sandbox:/app# ")
+        assert b"grade when you are done" in shown
         assert b"Write yes into /app/done." in shown
         os.write(ours, b'echo yes > done; echo wri""tten\r')
         _shown(ours, b"written")

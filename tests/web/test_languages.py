@@ -150,6 +150,8 @@ async def test_scripts_are_told_the_same_whatever_the_reader_s_language(fixture_
         Recorder(services.rollouts()).done(id=DONE, visibility="public")
         while (await client.get("/api/search")).json()["building"]:
             await anyio.lowlevel.checkpoint()
+        while (told := (await client.get("/worklist?format=json")).json())["pending"] or told["running"]:
+            await anyio.lowlevel.checkpoint()  # every environment is being looked at
         for url in (*API_ADDRESSES, *pages):
             found = await client.get(url)
             while found.status_code == 202:

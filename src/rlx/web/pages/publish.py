@@ -95,7 +95,13 @@ async def _tags_page(request: Request, found: _Tags) -> Response:
     view = View(
         "propose_tags.html",
         links.tags(key),
-        {**await _head(request, key), "found": found, "can_send": _can_send(request)},
+        {
+            **await _head(request, key),
+            "found": found,
+            "can_send": _can_send(request),
+            "card": tagging.CARD,
+            "command": ("rlx", "hub", "tag", str(key)),
+        },
         json=lambda language: told,
         markdown=lambda language: _markdown(say("publish.tags.title"), key, str(told["diff"]), language),
     )
