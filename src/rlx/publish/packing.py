@@ -3,10 +3,11 @@
 import gzip
 import io
 import tarfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from rlx.publish.batches import batches
 from rlx.publish.folder import LocalFile
 
 TASKS_EACH: Final = 250
@@ -24,25 +25,12 @@ def pack(files: Sequence[LocalFile], tasks: Sequence[str], into: Path) -> dict[s
                 by_task[above].append(file)
                 break
     packed: dict[str, Path] = {}
-    for number, group in enumerate(_groups(by_task)):
+    sizes = [(task, sum(file.size for file in files)) for task, files in by_task.items()]
+    for number, group in enumerate(batches(sizes, most=TASKS_EACH, most_bytes=BYTES_EACH)):
         name = f"tasks-{number:04}.tar.gz"
         _write(into / name, [file for task in group for file in by_task[task]])
         packed[name] = into / name
     return packed
-
-
-def _groups(by_task: dict[str, list[LocalFile]]) -> Iterator[list[str]]:
-    group: list[str] = []
-    held = 0
-    for task, files in by_task.items():
-        size = sum(file.size for file in files)
-        if group and (len(group) >= TASKS_EACH or held + size > BYTES_EACH):
-            yield group
-            group, held = [], 0
-        group.append(task)
-        held += size
-    if group:
-        yield group
 
 
 def _write(place: Path, files: Sequence[LocalFile]) -> None:

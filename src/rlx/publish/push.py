@@ -9,6 +9,7 @@ from typing import Final
 from rlx.errors import BadInput, Upstream
 from rlx.hub.writing import HubWriter, RemoteFile
 from rlx.ids import EnvKey
+from rlx.publish.batches import batches
 from rlx.publish.folder import blob_of, sha256_of
 
 BATCH_FILES: Final = 200
@@ -125,16 +126,8 @@ def is_same(content: Path | bytes, there: RemoteFile | None) -> bool:
 
 def batches_of(files: Sequence[tuple[str, int]]) -> Iterator[list[str]]:
     """Paths by commit, the card first: its commit says what the rest is."""
-    batch: list[str] = []
-    held = 0
-    for path, size in sorted(files, key=lambda file: (file[0] != CARD, file[0])):
-        if batch and (len(batch) >= BATCH_FILES or held + size > BATCH_BYTES):
-            yield batch
-            batch, held = [], 0
-        batch.append(path)
-        held += size
-    if batch:
-        yield batch
+    ordered = sorted(files, key=lambda file: (file[0] != CARD, file[0]))
+    return batches(ordered, most=BATCH_FILES, most_bytes=BATCH_BYTES)
 
 
 def _size(content: Path | bytes) -> int:
