@@ -127,7 +127,7 @@ async def test_a_name_that_could_break_a_line_is_no_way(tmp_path: Path) -> None:
 def test_every_way_has_a_template_and_every_template_its_texts() -> None:
     kinds = set(Way.__dataclass_fields__["kind"].type.__value__.__args__)  # type: ignore[union-attr]  # an alias of names
     templates = _templates()
-    assert set(templates) == kinds | {"rows"}
+    assert set(templates) == kinds
     for template in templates.values():
         assert set(template["uses"]) <= set(versions())
         for need in template["needs"]:

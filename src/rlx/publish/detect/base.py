@@ -29,8 +29,9 @@ type Kind = Literal[
     "verl-rows",
     "skyrl-rows",
     "ors-server",
+    "rows",
 ]
-"""How a framework loads what is there; the first part is its tag."""
+"""How a framework loads what is there; the first part is its tag. `rows` is a table as such, of none."""
 
 
 type State = Literal["supported", "claimed", "untagged"]

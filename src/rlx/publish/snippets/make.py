@@ -86,7 +86,7 @@ def _rows(info: RepoInfo, splits: Sequence[Split], choices: Choices, endpoint: s
             continue
         if choices.task is not None and _split_of(choices.task) != _table(split.config, split.name):
             continue
-        way = Way("verl-rows", split.paths[0], split.config, split=split.name)
+        way = Way("rows", split.paths[0], split.config, split=split.name)
         yield _make(ROWS, ROWS, ROWS, None, _variables(way, info, None, choices, endpoint))
         return
 
